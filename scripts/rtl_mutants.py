@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Mutation campaign of the RTL: measures how many small random faults the co-simulation finds.
 
-    python3 -m venv /tmp/rtl && /tmp/rtl/bin/pip install pyosys pyslang
-    /tmp/rtl/bin/python scripts/rtl_mutants.py                 # makes the mutants, runs them, prints the table
-    /tmp/rtl/bin/python scripts/rtl_mutants.py make GROUP...   # netlists only
-    /tmp/rtl/bin/python scripts/rtl_mutants.py run GROUP...    # builds and runs what is made; --round N one round only
-    /tmp/rtl/bin/python scripts/rtl_mutants.py table           # counts what has been run
+    python3 scripts/rtl_mutants.py                 # makes the mutants, runs them, prints the table
+    python3 scripts/rtl_mutants.py make GROUP...   # netlists only
+    python3 scripts/rtl_mutants.py run GROUP...    # builds and runs what is made; --round N one round only
+    python3 scripts/rtl_mutants.py table           # counts what has been run
 
 yosys-slang turns each module of a group into a netlist. The yosys pass `mutate` picks faults in it: a bit of a cell's
 port is inverted, made constant, or takes the value of another bit. The netlist contains all faults, and `+mutant=n`
@@ -29,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 
-from rtl_sources import PARAMETERS, ROOT, children, pyosys, slang_options, source
+from rtl_sources import PARAMETERS, ROOT, children, pyosys, slang_options, source, with_tools
 
 OUT = ROOT / "target" / "mutants"
 # Modules by group. Each group becomes one executable.
@@ -403,6 +402,7 @@ def main():
     groups = arguments.group or list(GROUPS)
     if unknown := [g for g in groups if g not in GROUPS]:
         parser.error(f"there is no group {unknown[0]}; the groups are {', '.join(GROUPS)}")
+    with_tools()
     if arguments.step in ("all", "make"):
         for group in groups:
             make_apart(group, arguments)

@@ -1,7 +1,10 @@
-"""Locates the RTL modules and gives the front-end options that read each one on its own."""
+"""Locates the RTL modules, gives the front-end options that read each one on its own, and installs the front ends."""
 
+import fcntl
+import os
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -35,11 +38,31 @@ def slang_options(module):
             source(module)]
 
 
+# Versions that the figures of rtl-tests/README.md come from. pyosys 0.68 to 0.70 have no `abc -fast`.
+TOOLS = ["pyosys==0.67", "pyslang==12.1.0"]
+# Where they are installed.
+ENVIRONMENT = ROOT / "target" / "rtl-tools"
+
+
+def with_tools():
+    """Starts the script again with the Python that has pyosys and pyslang; the first call installs them."""
+    if pathlib.Path(sys.prefix) == ENVIRONMENT:
+        return
+    python, stamp = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "installed"
+    ENVIRONMENT.mkdir(parents=True, exist_ok=True)
+    with open(ENVIRONMENT / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not stamp.exists() or stamp.read_text().split() != TOOLS:
+            for command in [[sys.executable, "-m", "venv", ENVIRONMENT], [python, "-m", "pip", "install", "-q", *TOOLS]]:
+                run = subprocess.run(command, capture_output=True, text=True)
+                if run.returncode:
+                    sys.exit(f"{' '.join(TOOLS)} cannot be installed in {ENVIRONMENT}; this needs python3-venv and a way to "
+                             f"PyPI:\n{run.stdout}{run.stderr}")
+            stamp.write_text("\n".join(TOOLS))
+    os.execv(python, [python, *sys.argv])
+
+
 def pyosys():
-    """Imports `libyosys`, or exits with the command that installs it."""
-    try:
-        from pyosys import libyosys
-    except ImportError:
-        sys.exit("pyosys is missing: python3 -m venv /tmp/rtl && /tmp/rtl/bin/pip install pyosys pyslang, "
-                 "then start this script with /tmp/rtl/bin/python")
+    """The module `libyosys`."""
+    from pyosys import libyosys
     return libyosys

@@ -13,6 +13,10 @@ command -v cmake >/dev/null || need+=(cmake)
 command -v make >/dev/null || need+=(make)
 # Verilator compiles the SystemVerilog core. WAVE_SIM_SKIP_RTL=1 skips the tests that need it.
 if [ "${WAVE_SIM_SKIP_RTL:-}" != 1 ]; then command -v verilator >/dev/null || need+=(verilator zlib1g-dev); fi
+# Yosys, from PyPI, synthesizes the core. WAVE_SIM_SKIP_SYNTHESIS=1 skips the test that needs it.
+if [ "${WAVE_SIM_SKIP_RTL:-}" != 1 ] && [ "${WAVE_SIM_SKIP_SYNTHESIS:-}" != 1 ]; then
+    python3 -c 'import ensurepip, venv' 2>/dev/null || need+=(python3-venv)
+fi
 # clang compiles kernels in C. WAVE_SIM_SKIP_CLANG=1 skips the tests that need it.
 if [ "${WAVE_SIM_SKIP_CLANG:-}" != 1 ]; then
     command -v clang >/dev/null || need+=(clang)

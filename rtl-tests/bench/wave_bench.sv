@@ -59,6 +59,8 @@ module wave_bench
       launch.workgroup_size[i] = workgroup_size[i];
       launch.grid_size[i] = grid_size[i];
     end
+    for (int i = 0; i < 2; i++)
+      launch.reciprocal[i] = (RECIPROCAL_BITS+1)'((32'd1 << RECIPROCAL_BITS) / (workgroup_size[i] == 0 ? 1 : workgroup_size[i]) + 1);
     launch.threads = thread_count;
     launch.waves = waves;
     launch.resident = resident;

@@ -33,8 +33,7 @@ module execute
 );
   localparam int N = REGISTERS_COLLECTORS;
   localparam int UNITS = 4;
-  localparam int PTR_BITS = $clog2(HORIZON);
-  typedef logic [PTR_BITS-1:0] ptr_t;
+  typedef logic [$clog2(HORIZON)-1:0] ptr_t;
   typedef logic [1:0] unit_t;
 
   function automatic unit_t unit_of(input class_e c);
@@ -120,17 +119,6 @@ module execute
   end
   assign lsu_take = lsu_used;
 
-  // Contents of the units: per class, by the cycle in which the result is due.
-  ptr_t now_q;
-  logic [HORIZON-1:0] wheel_valid_q[CLASSES];
-  result_t wheel_q[CLASSES][HORIZON];
-  always_comb begin
-    for (int c = 0; c < CLASSES; c++) begin
-      result[c] = wheel_q[c][now_q];
-      result[c].valid = wheel_valid_q[c][now_q];
-    end
-  end
-
   // The inputs of each unit.
   logic   unit_valid[CLASSES];
   op_e    unit_op[UNITS];
@@ -175,11 +163,22 @@ module execute
       .launch, .valid(special_valid), .code(special_code), .wave_id(wave_id[special_slot]),
       .group_id(group_id[group_of[special_slot]]), .row(special_row));
 
-  // The units' own latency and the wheel must agree.
+  // The instructions in the units.
   logic unit_due[CLASSES];
-  always_ff @(posedge clk)
-    for (int c = 0; c < CLASSES; c++)
-      assert (!rst_n || unit_due[c] == result[c].valid) else $error("class %0d: the result is not due", c);
+  for (genvar c = 0; c < CLASSES; c++) begin : gen_tags
+    result_t tag;
+    always_comb begin
+      tag = '0;
+      for (int k = 0; k < N; k++)
+        if (starts[k] && int'(uop[k].exec_class) == c)
+          tag = '{
+              valid: 1'b1, slot: slot[k], seq: seq[k], pc: uop[k].pc, mask: mask[k], rd: uop[k].rd,
+              rows: uop[k].dst_rows, pred: uop[k].dst_pred};
+    end
+    unit_tags #(
+        .LATENCY(int'(latency_of(class_e'(c)))), .INTERVAL(int'(interval_of_class(class_e'(c))))
+    ) u_tags (.clk, .rst_n, .enters(unit_valid[c]), .tag, .due(unit_due[c]), .oldest(result[c]));
+  end
 
   units u_units (
       .clk, .rst_n, .valid(unit_valid), .op(unit_op), .imm(unit_imm), .mask(unit_mask), .condition(unit_condition),
@@ -187,22 +186,11 @@ module execute
       .row(result_row), .pred(result_pred));
 
   always_ff @(posedge clk) begin
-    now_q <= now_q + 1'b1;
     reserved_q <= reserved_d >> REGISTERS_BANKS;
     for (int u = 0; u < UNITS; u++) busy_q[u] <= busy_d[u];
-    for (int c = 0; c < CLASSES; c++) wheel_valid_q[c][now_q] <= 1'b0;
-    for (int k = 0; k < N; k++)
-      if (starts[k]) begin
-        wheel_valid_q[uop[k].exec_class][now_q + latency_of(uop[k].exec_class)] <= 1'b1;
-        wheel_q[uop[k].exec_class][now_q + latency_of(uop[k].exec_class)] <= '{
-            valid: 1'b1, slot: slot[k], seq: seq[k], pc: uop[k].pc, mask: mask[k], rd: uop[k].rd,
-            rows: uop[k].dst_rows, pred: uop[k].dst_pred};
-      end
     if (!rst_n) begin
-      now_q <= '0;
       reserved_q <= '0;
       for (int u = 0; u < UNITS; u++) busy_q[u] <= '0;
-      for (int c = 0; c < CLASSES; c++) wheel_valid_q[c] <= '0;
     end
   end
 endmodule

@@ -47,7 +47,7 @@ module l1
   ways_t reply_matches;
   way_t  victim;
   data_t reply_data;
-  int    fill_room;
+  fill_count_t replies, fill_room;
   response_t brought[MERGES];
   request_t brought_write[MERGES];
   logic [MERGES-1:0] brings, brings_write;
@@ -55,7 +55,8 @@ module l1
   assign reply_is_data = reply.kind == REPLY_DATA;
   assign reply_line = reply_is_data ? mshr_line_q[reply_mshr] : '0;
   assign reply_set = set_t'(reply_line);
-  assign reply_taken = reply_valid && (reply_is_data ? int'(mshr_waiting_q[reply_mshr]) : 1) <= fill_room;
+  assign replies = reply_is_data ? fill_count_t'(mshr_waiting_q[reply_mshr]) : fill_count_t'(1);
+  assign reply_taken = reply_valid && replies <= fill_room;
   assign install = reply_taken && reply_is_data && mshr_current_q[reply_mshr];
   always_comb
     for (int w = 0; w < WAYS; w++)
@@ -117,13 +118,18 @@ module l1
 
   logic  mshr_hit, mshr_free_exists;
   logic [MSHR_BITS-1:0] mshr, mshr_free;
-  int    pending_atomics, free_requests, outgoing_room, hit_room;
+  logic  hit_room;
+  // Requests: places for them, and those that have their place already. An atomic that waits for its line has one.
+  request_count_t free_requests;
+  localparam int MOST_REQUESTS = MSHRS * MERGES + MERGES;
+  typedef logic [$clog2(MOST_REQUESTS+3)-1:0] outgoing_t;
+  outgoing_t outgoing;
   always_comb begin
     mshr_hit = 1'b0;
     mshr = '0;
     mshr_free_exists = 1'b0;
     mshr_free = '0;
-    pending_atomics = 0;
+    outgoing = outgoing_t'($countones(brings_write));
     for (int i = MSHRS - 1; i >= 0; i--) begin
       if (found[i] && mshr_line_q[i] == line) begin
         mshr_hit = 1'b1;
@@ -133,10 +139,14 @@ module l1
         mshr_free_exists = 1'b1;
         mshr_free = MSHR_BITS'(i);
       end
-      pending_atomics = pending_atomics + $countones(atomics[i]);
+      outgoing = outgoing + outgoing_t'($countones(atomics[i]));
     end
-    outgoing_room = free_requests - $countones(brings_write) - pending_atomics;
   end
+
+  // Room for one request, and for two.
+  logic outgoing_room, outgoing_room_for_two;
+  assign outgoing_room = outgoing + 1'b1 <= outgoing_t'(free_requests);
+  assign outgoing_room_for_two = outgoing + outgoing_t'(2) <= outgoing_t'(free_requests);
 
   logic behind_atomic, uncached, plain_load, local_atomic;
   logic answers, waits, asks, allocates, sends, retires, drops, writes_frame, touches;
@@ -159,24 +169,24 @@ module l1
     accepted = 1'b0;
     if (access_valid) begin
       if (access.load && uncached) begin
-        accepted = !behind_atomic && mshr_free_exists && outgoing_room >= 1;
+        accepted = !behind_atomic && mshr_free_exists && outgoing_room;
         {waits, asks, allocates, retires, drops} = {5{accepted}};
       end else if ((plain_load || local_atomic) && present && !behind_atomic) begin
-        accepted = hit_room >= 1 && (plain_load || outgoing_room >= 1);
+        accepted = hit_room && (plain_load || outgoing_room);
         answers = accepted;
         touches = accepted && !`BUG(147) && !(plain_load && access.hint == HINT_STREAMING);
         if (local_atomic) {sends, retires, writes_frame} = {3{accepted}};
       end else if (plain_load || local_atomic) begin
         allocates = !mshr_hit;
         asks = !mshr_hit;
-        accepted = (mshr_hit ? current[mshr] && int'(waiting[mshr]) < MERGES - int'(`BUG(154)) : mshr_free_exists)
-            && outgoing_room >= int'(local_atomic) + int'(asks);
+        accepted = (mshr_hit ? current[mshr] && int'(waiting[mshr]) != MERGES - int'(`BUG(154)) : mshr_free_exists)
+            && (local_atomic && asks ? outgoing_room_for_two : outgoing_room || !(local_atomic || asks));
         waits = accepted;
         allocates = allocates && accepted;
         asks = asks && accepted;
       end else begin
         // A store, or an atomic that the L2 performs.
-        accepted = !behind_atomic && outgoing_room >= 1;
+        accepted = !behind_atomic && outgoing_room;
         {sends, retires} = {2{accepted}};
         drops = accepted && ((access.atomic && !`BUG(149)) || uncached);
         writes_frame = accepted && !drops && tag_hit;

@@ -11,6 +11,13 @@ package l1_pkg;
   localparam int MERGES = L1_MSHR_MERGES;
   localparam int MERGE_BITS = $clog2(MERGES + 1);
   localparam int WORDS = L1_LINE_BYTES / 4;
+  // Responses that wait: to hits, of which those within the latency are not ready yet, and of replies.
+  localparam int HITS = L1_HIT_LATENCY_CYCLES + 4;
+  localparam int FILLS = 2 * MERGES;
+  // Requests that wait for the port.
+  localparam int REQUESTS = INTERCONNECT_QUEUE_ENTRIES > 2 ? INTERCONNECT_QUEUE_ENTRIES : 2;
+  typedef logic [$clog2(FILLS+1)-1:0] fill_count_t;
+  typedef logic [$clog2(REQUESTS+1)-1:0] request_count_t;
   typedef logic [31-LINE_SHIFT:0] line_t;
   typedef logic [SET_BITS-1:0] set_t;
   typedef logic [WAY_BITS-1:0] way_t;

@@ -9,29 +9,40 @@ module l1_requests
     input  request_t write[MERGES],
     input  logic     sends,
     input  request_t sent,
-    output int       room,             // before these
+    output request_count_t room,       // before these
     output logic     request_valid,
     output request_t request,
     input  logic     request_taken
 );
-  localparam int ENTRIES = INTERCONNECT_QUEUE_ENTRIES > 2 ? INTERCONNECT_QUEUE_ENTRIES : 2;
-  localparam int INDEX_BITS = $clog2(ENTRIES);
-  request_t queue_q[ENTRIES];
-  logic [INDEX_BITS-1:0] first_q;
-  logic [INDEX_BITS:0] count_q;
+  typedef logic [$clog2(REQUESTS)-1:0] index_t;
+  request_t queue_q[REQUESTS];
+  index_t first_q;
+  request_count_t count_q, added;
   assign request_valid = count_q != 0;
   assign request = queue_q[first_q];
-  assign room = ENTRIES - int'(count_q);
+  assign room = request_count_t'(REQUESTS) - count_q;
 
-  function automatic logic [INDEX_BITS-1:0] at(input int offset);
-    return INDEX_BITS'((int'(first_q) + int'(count_q) + offset) % ENTRIES);
+  // The place that many behind the first. There are fewer of them than places.
+  function automatic index_t at(input index_t first, input request_count_t offset);
+    request_count_t to_the_end;
+    to_the_end = request_count_t'(REQUESTS) - request_count_t'(first);
+    return offset >= to_the_end ? index_t'(offset - to_the_end) : first + index_t'(offset);
   endfunction
 
+  // Each write goes behind those before it.
+  request_count_t behind[MERGES];
+  always_comb begin
+    added = '0;
+    for (int m = 0; m < MERGES; m++) begin
+      behind[m] = added;
+      added = added + request_count_t'(writes[m]);
+    end
+  end
   always_ff @(posedge clk) begin
-    for (int m = 0; m < MERGES; m++) if (writes[m]) queue_q[at(m == 0 || !writes[0] ? 0 : 1)] <= write[m];
-    if (sends) queue_q[at($countones(writes))] <= sent;
-    count_q <= (INDEX_BITS + 1)'(int'(count_q) + $countones(writes) + int'(sends) - int'(request_taken));
-    if (request_taken) first_q <= INDEX_BITS'((int'(first_q) + 1) % ENTRIES);
+    for (int m = 0; m < MERGES; m++) if (writes[m]) queue_q[at(first_q, count_q + behind[m])] <= write[m];
+    if (sends) queue_q[at(first_q, count_q + added)] <= sent;
+    count_q <= count_q + added + request_count_t'(sends) - request_count_t'(request_taken);
+    if (request_taken) first_q <= at(first_q, request_count_t'(1));
     if (!rst_n) begin
       first_q <= '0;
       count_q <= '0;

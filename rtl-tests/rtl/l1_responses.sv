@@ -11,64 +11,92 @@ module l1_responses
     // The responses of a reply are ready in the next cycle.
     input  logic [MERGES-1:0] brings,
     input  response_t brought[MERGES],
-    output int        fill_room,
+    output fill_count_t fill_room,
     // The response of an access that hits is ready after the L1's latency.
     input  logic      answers,
     input  response_t answer,
-    output int        hit_room,
+    output logic      hit_room,
     output logic      response_valid,
     output response_t response
 );
-  localparam int HITS = L1_HIT_LATENCY_CYCLES + 4;
-  localparam int HIT_BITS = $clog2(HITS);
-  localparam int FILLS = 2 * MERGES;
-  localparam int FILL_BITS = $clog2(FILLS);
-  logic [31:0] now_q;
-  response_t hit_q[HITS];
-  logic [31:0] hit_ready_q[HITS];
-  logic [HIT_BITS-1:0] hit_first_q;
-  logic [HIT_BITS:0] hit_count_q;
-  response_t fill_q[FILLS];
-  logic [31:0] fill_ready_q[FILLS];
-  logic [FILL_BITS-1:0] fill_first_q;
-  logic [FILL_BITS:0] fill_count_q;
+  localparam int READY = HITS + FILLS;
+  typedef logic [$clog2(HITS)-1:0] hit_t;
+  typedef logic [$clog2(HITS+1)-1:0] hit_count_t;
+  typedef logic [$clog2(FILLS)-1:0] fill_t;
+  typedef logic [$clog2(READY+1)-1:0] ready_count_t;
+  response_t   hit_q[HITS];
+  hit_t        hit_first_q, hit_next_q;
+  hit_count_t  hit_count_q;
+  response_t   fill_q[FILLS];
+  fill_t       fill_first_q;
+  fill_count_t fill_count_q;
+  // Bit i: a hit becomes ready in i + 1 cycles.
+  logic [L1_HIT_LATENCY_CYCLES-1:0] hit_soon_q, hit_soon;
+  // What is ready, in the order in which it became ready: 1 is a hit.
+  logic [READY-1:0] ready_q, ready_d;
+  ready_count_t     ready_count_q, ready_count_d;
 
-  logic hit_due, fill_due, takes_hit, takes_fill;
-  assign hit_due = hit_count_q != 0 && hit_ready_q[hit_first_q] <= now_q;
-  assign fill_due = fill_count_q != 0 && fill_ready_q[fill_first_q] <= now_q;
-  assign takes_hit = hit_due
-      && (!fill_due || hit_ready_q[hit_first_q] < fill_ready_q[fill_first_q] + 32'(`BUG(150)));
-  assign takes_fill = fill_due && !takes_hit;
-  assign response_valid = hit_due || fill_due;
+  logic takes_hit, takes_fill;
+  assign response_valid = ready_count_q != 0;
+  assign takes_hit = response_valid && ready_q[0];
+  assign takes_fill = response_valid && !ready_q[0];
   assign response = takes_hit ? hit_q[hit_first_q] : fill_q[fill_first_q];
-  assign fill_room = FILLS - int'(fill_count_q);
-  assign hit_room = HITS - int'(hit_count_q) + int'(takes_hit);
+  assign fill_room = fill_count_t'(FILLS) - fill_count_q;
+  assign hit_room = int'(hit_count_q) != HITS || takes_hit;
 
-  function automatic logic [HIT_BITS-1:0] hit_at(input int offset);
-    return HIT_BITS'((int'(hit_first_q) + offset) % HITS);
+  // The place behind `offset` others. Both are less than the entries.
+  function automatic hit_t hit_after(input hit_t first);
+    return int'(first) == HITS - 1 ? '0 : first + 1'b1;
   endfunction
-  function automatic logic [FILL_BITS-1:0] fill_at(input int offset);
-    return FILL_BITS'((int'(fill_first_q) + offset) % FILLS);
+  function automatic fill_t fill_at(input fill_t first, input fill_count_t offset);
+    fill_count_t place;
+    place = fill_count_t'(FILLS) - fill_count_t'(first);
+    return offset >= place ? fill_t'(offset - place) : first + fill_t'(offset);
   endfunction
 
-  always_ff @(posedge clk) begin
-    now_q <= now_q + 1;
+  always_comb begin
+    hit_soon = hit_soon_q >> 1;
+    if (answers) hit_soon[L1_HIT_LATENCY_CYCLES-1-int'(`BUG(152))] = 1'b1;
+    ready_d = ready_q;
+    ready_count_d = ready_count_q;
+    if (response_valid) begin
+      ready_d = ready_q >> 1;
+      ready_count_d = ready_count_q - 1'b1;
+    end
+    if (`BUG(150) && hit_soon[0]) begin
+      ready_d[ready_count_d] = 1'b1;
+      ready_count_d = ready_count_d + 1'b1;
+    end
     for (int m = 0; m < MERGES; m++)
       if (brings[m]) begin
-        fill_q[fill_at(int'(fill_count_q) + m)] <= brought[m];
-        fill_ready_q[fill_at(int'(fill_count_q) + m)] <= now_q + 1;
+        ready_d[ready_count_d] = 1'b0;
+        ready_count_d = ready_count_d + 1'b1;
       end
-    fill_count_q <= (FILL_BITS + 1)'(int'(fill_count_q) + $countones(brings) - int'(takes_fill));
-    if (takes_fill) fill_first_q <= fill_at(1);
-    if (answers) begin
-      hit_q[hit_at(int'(hit_count_q))] <= answer;
-      hit_ready_q[hit_at(int'(hit_count_q))] <= now_q + unsigned'(L1_HIT_LATENCY_CYCLES - int'(`BUG(152)));
+    if (!`BUG(150) && hit_soon[0]) begin
+      ready_d[ready_count_d] = 1'b1;
+      ready_count_d = ready_count_d + 1'b1;
     end
-    hit_count_q <= (HIT_BITS + 1)'(int'(hit_count_q) + int'(answers) - int'(takes_hit));
-    if (takes_hit) hit_first_q <= hit_at(1);
+  end
+
+  always_ff @(posedge clk) begin
+    hit_soon_q <= hit_soon;
+    ready_q <= ready_d;
+    ready_count_q <= ready_count_d;
+    for (int m = 0; m < MERGES; m++)
+      if (brings[m]) fill_q[fill_at(fill_first_q, fill_count_q + fill_count_t'(m))] <= brought[m];
+    fill_count_q <= fill_count_q + fill_count_t'($countones(brings)) - fill_count_t'(takes_fill);
+    if (takes_fill) fill_first_q <= fill_at(fill_first_q, fill_count_t'(1));
+    if (answers) begin
+      hit_q[hit_next_q] <= answer;
+      hit_next_q <= hit_after(hit_next_q);
+    end
+    hit_count_q <= hit_count_q + hit_count_t'(answers) - hit_count_t'(takes_hit);
+    if (takes_hit) hit_first_q <= hit_after(hit_first_q);
     if (!rst_n) begin
-      now_q <= '0;
+      hit_soon_q <= '0;
+      ready_count_q <= '0;
       hit_first_q <= '0;
+      hit_next_q <= '0;
       hit_count_q <= '0;
       fill_first_q <= '0;
       fill_count_q <= '0;

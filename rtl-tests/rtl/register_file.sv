@@ -32,12 +32,13 @@ module register_file
   // Rows of a bank that belong to earlier slots: one per slot for each full set of banks, and one for each remaining
   // register that lies in the bank.
   function automatic place_t rows_before(input logic [BANK_BITS-1:0] bank, input slot_t slot);
-    logic [BANK_BITS-1:0] first;
+    logic [BANK_BITS-1:0] first, remaining;
     rows_before = place_t'(slot) * place_t'(registers >> BANK_BITS);
     for (int r = 0; r < REGISTERS_BANKS - 1; r++) begin
       // Slots first, first + banks, … have their remaining register r in this bank.
-      first = bank - BANK_BITS'(r);
-      if (BANK_BITS'(r) < registers[BANK_BITS-1:0] && !`BUG(162))
+      remaining = BANK_BITS'(unsigned'(r));
+      first = bank - remaining;
+      if (remaining < registers[BANK_BITS-1:0] && !`BUG(162))
         rows_before += place_t'((int'(slot) + REGISTERS_BANKS - 1 - int'(first)) >> BANK_BITS);
     end
   endfunction

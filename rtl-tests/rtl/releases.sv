@@ -46,31 +46,32 @@ module releases
   } state_t;
   state_t state_q, closed, early, late, state_d;
 
-  // Reaches fences in the order of their slots.
+  function automatic slots_t lowest(input slots_t set);
+    return set & (~set + 1'b1);
+  endfunction
+
+  // Reaches fences in the order of their slots. Only the first of those that begin a round or ask the L2 is treated in
+  // another way than the rest, so all slots are looked at side by side.
   function automatic state_t reach(input state_t from, input slots_t reached, input slots_t is_system);
     state_t s;
-    logic   waits;
+    slots_t fences, waiting, ready, asking;
     s = from;
-    for (int w = 0; w < MAX_WAVES; w++)
-      if (reached[w] && !s.passes[w]) begin
-        if (s.answered[w]) s.passes[w] = 1'b1;
-        else if (!s.asked[w] && !s.to_be_asked[w]) begin
-          waits = !s.granted[w] && (s.pending[0] != 0 || s.pending[1] != 0);
-          if (waits) begin
-            if (!s.round[w] && !s.next[w]) begin
-              if (s.round != 0) s.next[w] = 1'b1;
-              else begin
-                s.open = !s.open;
-                s.round[w] = 1'b1;
-              end
-            end
-          end else if (!is_system[w]) s.passes[w] = 1'b1;
-          else if (s.asked == 0) begin
-            s.asked[w] = 1'b1;
-            s.to_ask = 1'b1;
-          end else s.to_be_asked[w] = 1'b1;
-        end
-      end
+    fences = reached & ~from.passes & ~from.answered & ~from.asked & ~from.to_be_asked;
+    waiting = from.pending != 0 ? fences & ~from.granted : '0;
+    ready = fences & ~waiting;
+    waiting = waiting & ~from.round & ~from.next;
+    asking = ready & is_system;
+    s.passes = from.passes | (reached & from.answered) | (ready & ~is_system);
+    if (from.round == 0 && waiting != 0) begin
+      s.open = !from.open;
+      s.round = lowest(waiting);
+    end
+    s.next = from.next | (waiting & ~s.round);
+    if (from.asked == 0 && asking != 0) begin
+      s.to_ask = 1'b1;
+      s.asked = lowest(asking);
+    end
+    s.to_be_asked = from.to_be_asked | (asking & ~s.asked);
     return s;
   endfunction
 

@@ -36,6 +36,11 @@ module special_registers
     endcase
   end
 
+  function automatic small_t divided(input small_t number, input logic [RECIPROCAL_BITS:0] reciprocal);
+    localparam int PRODUCT_BITS = $bits(small_t) + RECIPROCAL_BITS + 1;
+    return small_t'((PRODUCT_BITS'(number) * PRODUCT_BITS'(reciprocal)) >> RECIPROCAL_BITS);
+  endfunction
+
   small_t thread, line, x, y, z;
   always_comb begin
     {thread, line, x, y, z} = '0;
@@ -43,10 +48,10 @@ module special_registers
     if (valid && code inside {SR_THREAD_ID_X, SR_THREAD_ID_Y, SR_THREAD_ID_Z, SR_LANE_ID}) begin
       for (int l = 0; l < LANES; l++) begin
         thread = small_t'(int'(wave_id) * LANES + l);
-        x = thread % size_x;
-        line = thread / size_x;
-        y = line % size_y;
-        z = line / size_y;
+        line = divided(thread, launch.reciprocal[0]);
+        x = thread - line * size_x;
+        z = divided(line, launch.reciprocal[1]);
+        y = line - z * size_y;
         case (code)
           SR_THREAD_ID_X: row[l] = 32'(x);
           SR_THREAD_ID_Y: row[l] = 32'(y);

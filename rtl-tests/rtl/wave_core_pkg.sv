@@ -92,8 +92,12 @@ package wave_core_pkg;
   localparam int FP32_RESULT = result_of(FP32_LATENCY_CYCLES, FP32_PASSES, UNIT_FP32_LANES);
   localparam int FP16_RESULT = result_of(FP16_LATENCY_CYCLES, FP16_PASSES, UNIT_FP32_LANES);
   localparam int SFU_RESULT = result_of(SFU_LATENCY_CYCLES, SFU_PASSES, UNIT_SFU_LANES);
-  // Cycles covered by reservations and results: more than any latency.
-  localparam int HORIZON = 128;
+  function automatic int later(input int a, input int b);
+    return a > b ? a : b;
+  endfunction
+  // Cycles covered by reservations of write ports: one more than the longest latency.
+  localparam int HORIZON = 1 + later(later(later(INT_RESULT, INT_MUL_RESULT), later(CONVERT_RESULT, WAVE_RESULT)),
+      later(later(INT_DIV_RESULT, FP32_DIV_RESULT), later(later(FP32_RESULT, FP16_RESULT), SFU_RESULT)));
 
   // Wave slots to which the numbers above apply. The small core's register file is smaller in the same proportion.
   localparam int FULL_WAVES = 32;
@@ -173,6 +177,9 @@ package wave_core_pkg;
     FAULT_BOUNDS, FAULT_MISALIGNED, FAULT_LSU_ENTRIES
   } fault_e;
 
+  // Fraction bits of a reciprocal.
+  localparam int RECIPROCAL_BITS = 20;
+
   // State shared by all workgroups of a launch; constant while it runs.
   typedef struct packed {
     logic [31:0]           base_word;       // first word of the kernel in the code section
@@ -182,6 +189,9 @@ package wave_core_pkg;
     logic [31:0]           device_bytes;
     logic [2:0][31:0]      workgroup_size;
     logic [2:0][31:0]      grid_size;
+    // Of the workgroup's size in x and y: floor(2^20 / size) + 1. As `resident`, a driver computes it. With it the core
+    // divides numbers below 2^10 exactly.
+    logic [1:0][RECIPROCAL_BITS:0] reciprocal;
     logic [31:0]           threads;         // of a workgroup
     logic [31:0]           waves;           // of a workgroup
     logic [31:0]           resident;        // workgroups that fit on the core

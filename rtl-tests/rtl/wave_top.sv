@@ -20,6 +20,7 @@ module wave_top
   logic [2:0][31:0] start_id;
   logic [SLOT_BITS:0] done;
   assign over = finished && idle;
+  parameters u_parameters ();
   dispatcher u_dispatcher (.clk, .rst_n, .launch, .done, .start_valid, .start_id, .finished);
   wave_core u_core (
       .clk, .rst_n, .launch, .initial_valid, .initial_value, .start_valid, .start_id, .done, .idle, .credit, .send,

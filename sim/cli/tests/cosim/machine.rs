@@ -123,3 +123,55 @@ fn lint_finds_a_latch() {
         Command::new("verilator").args(["--lint-only", "-Wall"]).arg(&file).output().expect("Verilator");
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("LATCH"));
 }
+
+/// Numbers of the package for which the modules are not written, and a word of the message that refuses each.
+const REFUSED: &[(&str, u32, &str)] = &[
+    ("FETCH_WORDS", 4, "FETCH_WORDS"),
+    ("FETCH_BUFFER_ENTRIES", 6, "FETCH_BUFFER_ENTRIES"),
+    ("FETCH_ICACHE_LINE_BYTES", 16, "FETCH_ICACHE_LINE_BYTES"),
+    ("FETCH_ICACHE_BYTES", 1536, "FETCH_ICACHE_BYTES"),
+    ("FETCH_ICACHE_WAYS", 1, "FETCH_ICACHE_WAYS"),
+    ("FETCH_ICACHE_LATENCY_CYCLES", 0, "latencies"),
+    ("REGISTERS_BANKS", 3, "REGISTERS_BANKS"),
+    ("REGISTERS_COLLECTORS", 1, "REGISTERS_COLLECTORS"),
+    ("REGISTERS_WRITE_PORTS", 2, "REGISTERS_WRITE_PORTS"),
+    ("LSU_QUEUE_ENTRIES", 3, "LSU_QUEUE_ENTRIES"),
+    ("LSU_PENDING_ENTRIES", 8, "LSU_EXTRA_RETURN_ENTRIES"),
+    ("LOCAL_BANKS", 6, "LOCAL_BANKS"),
+    ("L1_SECTOR_BYTES", 16, "L1_SECTOR_BYTES"),
+    ("L1_BYTES", 1536, "L1_BYTES"),
+    ("L1_WAYS", 1, "L1_WAYS"),
+    ("L1_MSHRS", 1, "L1_MSHRS"),
+    ("L1_MSHR_MERGES", 1, "L1_MSHR_MERGES"),
+    ("MAX_WORKGROUPS", 1, "MAX_WORKGROUPS"),
+    ("DISPATCHER_WORKGROUPS_PER_CYCLE", 2, "DISPATCHER_WORKGROUPS_PER_CYCLE"),
+];
+
+/// A core of such numbers would differ from the simulator in its first program.
+#[test]
+fn numbers_that_the_modules_are_not_written_for_do_not_elaborate() {
+    if rtl::skipped() {
+        return;
+    }
+    let package = std::fs::read_to_string(root().join("rtl-tests/rtl/wave_core_pkg.sv")).expect("the package");
+    let rtl = root().join("rtl-tests/rtl");
+    let directory = tempfile::tempdir().expect("a directory");
+    let changed = directory.path().join("wave_core_pkg.sv");
+    let lint = |package: &str| {
+        std::fs::write(&changed, package).expect("a file");
+        let output = Command::new("verilator")
+            .args(["--lint-only", "--top-module", "parameters"])
+            .args([&rtl.join("wave_isa_pkg.sv"), &changed, &rtl.join("parameters.sv")])
+            .output()
+            .unwrap_or_else(|e| panic!("Verilator: {e}; {}", rtl::INSTALL));
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert_eq!(lint(&package), (true, String::new()));
+    for &(name, number, message) in REFUSED {
+        let start = format!("  localparam int {name} = ");
+        let (before, rest) = package.split_once(&start).unwrap_or_else(|| panic!("{name} is no number"));
+        let (_, after) = rest.split_once(';').expect("its end");
+        let (passes, said) = lint(&format!("{before}{start}{number};{after}"));
+        assert!(!passes && said.contains(message), "{name} = {number}: {said}");
+    }
+}

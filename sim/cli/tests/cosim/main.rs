@@ -13,4 +13,5 @@ mod mutants;
 mod random;
 mod rules;
 mod suite;
+mod synthesis;
 mod traces;

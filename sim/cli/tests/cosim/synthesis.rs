@@ -1,0 +1,31 @@
+//! The core synthesizes, and is as large and as deep as rtl-tests/README.md says.
+
+use crate::bench::root;
+use std::process::Command;
+use wave_testing::golden;
+use wave_verify::rtl;
+
+/// The part of the page that the command writes.
+const MARKS: (&str, &str) = ("<!-- the small core -->\n", "<!-- its end -->\n");
+/// Set to 1, it leaves out this test, which installs yosys from PyPI.
+const SKIP_VARIABLE: &str = "WAVE_SIM_SKIP_SYNTHESIS";
+
+#[test]
+fn the_small_core_has_the_gates_and_depths_of_the_page() {
+    if rtl::skipped() || std::env::var(SKIP_VARIABLE).is_ok_and(|v| v == "1") {
+        return;
+    }
+    let output = Command::new("python3")
+        .args(["scripts/rtl_synthesis.py", "--waves", "4"])
+        .current_dir(root())
+        .output()
+        .unwrap_or_else(|e| panic!("python3: {e}"));
+    let table = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{table}{said}; {SKIP_VARIABLE}=1 leaves this out");
+    let path = "rtl-tests/README.md";
+    let page = std::fs::read_to_string(root().join(path)).expect("the page");
+    let (before, rest) = page.split_once(MARKS.0).expect("where the table begins");
+    let (_, after) = rest.split_once(MARKS.1).expect("where it ends");
+    golden::check(path, &format!("{before}{}{table}{}{after}", MARKS.0, MARKS.1));
+}
