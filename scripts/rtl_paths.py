@@ -1,8 +1,9 @@
-"""Depths of a mapped netlist: how many gates lie between registers, and on the way to which register they are most."""
+"""Depths of mapped netlists: how many gates lie between registers, and on the way to which register they are most."""
 
 import collections
 import json
 import re
+import sys
 
 # Areas of cells of two inputs over that of a NAND, in the NanGate 45 nm open cell library (drive strength 1).
 AREA = {"$_NOT_": 0.67, "$_BUF_": 1.0, "$_NAND_": 1.0, "$_NOR_": 1.0, "$_AND_": 1.33, "$_OR_": 1.33, "$_ANDNOT_": 1.33,
@@ -10,93 +11,134 @@ AREA = {"$_NOT_": 0.67, "$_BUF_": 1.0, "$_NAND_": 1.0, "$_NOR_": 1.0, "$_AND_": 
 FLIP_FLOP_AREA = 5.67
 
 
-def is_gate(kind):
-    return kind in AREA
-
-
 def is_flip_flop(kind):
     return "DFF" in kind
 
 
-class Netlist:
-    """A module of a JSON netlist of yosys: gates, flip-flops, and other cells, which are black boxes."""
+def module_of(file, top):
+    """A module of a JSON netlist of yosys."""
+    return json.load(open(file))["modules"][top]
 
-    def __init__(self, file, top):
-        module = json.load(open(file))["modules"][top]
-        self.cells = module["cells"]
+
+def figures(module):
+    """Gates, flip-flops, bits of memory, area, and the instances of each other cell."""
+    kinds = collections.Counter(cell["type"] for cell in module["cells"].values())
+    gates = sum(n for kind, n in kinds.items() if kind in AREA)
+    flops = sum(n for kind, n in kinds.items() if is_flip_flop(kind))
+    bits = sum(int(c["parameters"]["SIZE"], 2) * int(c["parameters"]["WIDTH"], 2)
+               for c in module["cells"].values() if c["type"] == "$mem_v2")
+    area = sum(n * (FLIP_FLOP_AREA if is_flip_flop(kind) else AREA.get(kind, 0.0)) for kind, n in kinds.items())
+    return gates, flops, bits, area, kinds
+
+
+class Paths:
+    """Paths through a module and the modules in it, as far as `modules` has them; other cells are black boxes."""
+
+    def __init__(self, modules, top):
+        self.modules = modules
+        self.inputs = {}                # of the gate that drives a net
         self.names = {}
-        for name, net in module["netnames"].items():
-            for bit, number in enumerate(net["bits"]):
-                # The shortest name that the source gave it.
-                if not net["hide_name"] and (number not in self.names or len(name) < len(self.names[number][0])):
-                    self.names[number] = (name, bit)
-        self.ports = {bit: name for name, port in module["ports"].items() if port["direction"] == "output"
-                      for bit in port["bits"]}
-        self.inputs = {}
-        for cell in self.cells.values():
-            if is_gate(cell["type"]):
-                ends = cell["port_directions"]
-                outs = [bits[0] for port, bits in cell["connections"].items() if ends[port] == "output"]
-                ins = [bits[0] for port, bits in cell["connections"].items() if ends[port] == "input"]
-                self.inputs[outs[0]] = ins
-        self.depth, self.deepest = self._depths()
+        self.same = {}                  # a net that is another one, as a port is that leads to another port
+        self.sinks = []                 # name of a register, memory, black box or output, and its nets
+        self.nets = 0
+        ports = {name: [self.new() for _ in port["bits"]] for name, port in modules[top]["ports"].items()}
+        self.expand(top, "", ports)
+        for name, port in modules[top]["ports"].items():
+            if port["direction"] == "output":
+                self.sinks.append((name, ports[name]))
+        self.depth, self.deepest = {}, {}
+        self.measure()
 
-    def _depths(self):
+    def new(self):
+        self.nets += 1
+        return self.nets
+
+    def of(self, net):
+        while net in self.same:
+            net = self.same[net]
+        return net
+
+    def expand(self, name, prefix, ports):
+        """Adds the cells of an instance. A constant is net 0."""
+        module, local = self.modules[name], {"0": 0, "1": 0, "x": 0, "z": 0}
+        for wanted in ("input", "output"):
+            for port, declared in module["ports"].items():
+                if declared["direction"] != wanted:
+                    continue
+                for bit, net in zip(declared["bits"], ports.get(port, [])):
+                    if bit not in local:
+                        local[bit] = net
+                    elif local[bit] != net:
+                        self.same[net] = local[bit]
+        def nets(bits):
+            for bit in bits:
+                if bit not in local:
+                    local[bit] = self.new()
+            return [local[bit] for bit in bits]
+        for net, declared in module["netnames"].items():
+            if not declared["hide_name"]:
+                for at in nets(declared["bits"]):
+                    self.names.setdefault(at, prefix + net)
+        for cell_name, cell in module["cells"].items():
+            ends = {port: nets(bits) for port, bits in cell["connections"].items()}
+            if cell["type"] in self.modules:
+                self.expand(cell["type"], f"{prefix}{cell_name}.", ends)
+                continue
+            into = [net for port, at in ends.items() if cell["port_directions"][port] == "input" for net in at]
+            out = [net for port, at in ends.items() if cell["port_directions"][port] == "output" for net in at]
+            if cell["type"] in AREA:
+                self.inputs[out[0]] = into
+            elif is_flip_flop(cell["type"]):
+                self.sinks.append((next((self.names[net] for net in out if net in self.names), prefix + cell_name), into))
+            else:
+                self.sinks.append((prefix + cell_name, into))
+
+    def measure(self):
         """Gates on the longest way to each net, and the input that it comes through."""
-        depth, deepest = {}, {}
+        open_nets = set()
         for start in self.inputs:
             stack = [start]
             while stack:
                 net = stack[-1]
-                if net in depth:
+                if net in self.depth:
                     stack.pop()
                     continue
-                ins = [i for i in self.inputs[net] if i in self.inputs]
-                missing = [i for i in ins if i not in depth]
+                into = [at for at in map(self.of, self.inputs[net]) if at in self.inputs]
+                missing = [at for at in into if at not in self.depth]
                 if missing:
+                    if net in open_nets:
+                        sys.exit(f"a combinational loop goes through {self.names.get(net, 'a net without a name')}")
+                    open_nets.add(net)
                     stack.extend(missing)
                     continue
-                deepest[net] = max(ins, key=depth.get, default=None)
-                depth[net] = 1 + depth.get(deepest[net], 0)
+                open_nets.discard(net)
+                self.deepest[net] = max(into, key=self.depth.get, default=None)
+                self.depth[net] = 1 + self.depth.get(self.deepest[net], 0)
                 stack.pop()
-        return depth, deepest
 
-    def area(self):
-        """Area of gates and flip-flops over that of a NAND."""
-        kinds = collections.Counter(cell["type"] for cell in self.cells.values())
-        return sum(n * (FLIP_FLOP_AREA if is_flip_flop(kind) else AREA.get(kind, 0.0)) for kind, n in kinds.items())
-
-    def ends(self):
-        """Longest path to each register, memory, black box and output, by name: gates, and the net at its end."""
+    def longest(self):
+        """The longest path to each register, memory, black box and output, longest first: gates, name, and its last net."""
         ends = {}
-        def end(name, net):
-            found = self.depth.get(net, 0)
-            if found > ends.get(name, (-1, None))[0]:
-                ends[name] = (found, net)
-        for name, cell in self.cells.items():
-            if is_gate(cell["type"]):
-                continue
-            directions = cell["port_directions"]
-            outs = [b for port, bits in cell["connections"].items() if directions[port] == "output" for b in bits]
-            named = next((self.names[b][0] for b in outs if b in self.names), name) if is_flip_flop(cell["type"]) else name
-            for port, bits in cell["connections"].items():
-                if directions[port] == "input":
-                    for bit in bits:
-                        end(re.sub(r"\[\d+\]", "", named), bit)
-        for bit, name in self.ports.items():
-            end(name, bit)
-        return ends
+        for name, into in self.sinks:
+            name = re.sub(r"\[\d+\]", "", name)
+            for net in map(self.of, into):
+                found = self.depth.get(net, 0)
+                if found > ends.get(name, (-1, None))[0]:
+                    ends[name] = (found, net)
+        return sorted(((depth, name, net) for name, (depth, net) in ends.items()), key=lambda end: (-end[0], end[1]))
+
+    def depth_of_all(self):
+        """Gates on the longest path of all."""
+        return max((depth for depth, _, _ in self.longest()), default=0)
 
     def path(self, net):
-        """Named nets on the longest way to a net, from its start on."""
+        """Nets with names on the longest way to a net, from its start on, each with its depth."""
         nets = [net]
         while self.deepest.get(nets[-1]) is not None:
             nets.append(self.deepest[nets[-1]])
-        nets += [i for i in self.inputs.get(nets[-1], []) if i in self.names][:1]
-        names = []
-        for n in reversed(nets):
-            if n in self.names:
-                name = f"{self.names[n][0]}:{self.depth.get(n, 0)}"
-                if not names or names[-1].rsplit(":")[0] != self.names[n][0]:
-                    names.append(name)
-        return names
+        nets += [at for at in map(self.of, self.inputs.get(nets[-1], [])) if at in self.names][:1]
+        names = {}
+        for at in reversed(nets):
+            if at in self.names:
+                names.setdefault(self.names[at], self.depth.get(at, 0))
+        return [f"{name} {depth}" for name, depth in names.items()]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Reports gates, area and logic depth of the RTL, and lints it with a second front end.
 
-    python3 scripts/rtl_synthesis.py                 # every module and the whole machine
-    python3 scripts/rtl_synthesis.py fp_fma lsu      # modules by name
-    python3 scripts/rtl_synthesis.py --waves 4       # of the small core
-    python3 scripts/rtl_synthesis.py --waves 4 --paths 5 whole    # the machine in one piece, and where its longest paths end
+    python3 scripts/rtl_synthesis.py                      # every module and the whole machine
+    python3 scripts/rtl_synthesis.py fp_fma lsu           # modules by name
+    python3 scripts/rtl_synthesis.py --waves 4            # of the small core
+    python3 scripts/rtl_synthesis.py --paths 5            # and where the longest paths of the machine end
 
 The first run installs pyosys and pyslang in target/rtl-tools, in the versions that rtl_sources.py states.
 
@@ -12,24 +12,19 @@ First slang lints the machine; any warning ends the run with status 1. Then yosy
 with its submodules as black boxes. The module is checked (`check -assert`, no latches) and mapped by abc to two-input
 gates and multiplexers. A row gives the gates, the flip-flops, the bits of memory (memories are not mapped to gates), the
 area without memories, in thousands of NAND gates, and the depth: the longest path, in gates, between registers, ports,
-memories and black boxes. The row `whole` is the machine in one piece: its modules are flattened, and only memories are
-black boxes, so its paths go through all modules. A module that takes longer than --minutes is skipped.
+memories and black boxes. The last row is the machine: it counts each module once per instance, and its depth is that of
+the machine in one piece, of which only memories are black boxes. So its paths go through several modules.
 """
 
 import argparse
-import collections
 import pathlib
-import re
 import subprocess
 import sys
-import tempfile
 
-from rtl_paths import Netlist, is_flip_flop, is_gate
-from rtl_sources import children, pyosys, slang_options, with_tools
+from rtl_paths import Paths, figures, module_of
+from rtl_sources import ENVIRONMENT, children, pyosys, slang_options, with_tools
 
 TOP = "wave_top"
-# The machine in one piece.
-WHOLE = "whole"
 
 
 def lint(top, waves):
@@ -43,91 +38,87 @@ def lint(top, waves):
     return driver.processOptions() and driver.parseAllSources() and driver.runFullCompilation(True)
 
 
-def synthesize(module, waves, paths):
-    """Prints gates, flip-flops, bits of memory, area and longest path in gates, then the instances of each black box."""
+def synthesize(module, waves, file):
+    """Writes the mapped netlist of a module."""
     yosys = pyosys()
     design = yosys.Design()
-    top = TOP if module == WHOLE else module
-    black = [] if module == WHOLE else children(module)
-
-    def run(command):
+    boxes = [f"--blackboxed-module {child}" for child in children(module)]
+    read = ["read_slang", "--ignore-assertions", f"-DWAVE_MAX_WAVES={waves}", *boxes, *slang_options(module)]
+    for command in [
+        " ".join(map(str, read)),
+        f"hierarchy -check -top {module}",
+        "check -assert",
+        "select -assert-none t:$dlatch t:$_DLATCH* t:$dlatchsr %u",
+        "opt -fast", "wreduce", "peepopt", "opt_clean", "alumacc", "opt -fast",
+        # Memories stay as cells; ROMs become logic.
+        "memory -nomap", "opt_clean", "memory_map -rom-only",
+        "opt -fast -mux_undef -undriven -fine", "techmap", "opt -fast",
+        "abc -fast -g AND,NAND,OR,NOR,XOR,XNOR,MUX",
+        "opt_clean -purge",
+        "check -assert",
+        "select -assert-none t:$dlatch t:$_DLATCH* t:$dlatchsr %u",
+        f"write_json {file}",
+    ]:
         yosys.run_pass(f"tee -q {command}", design)
 
-    with tempfile.TemporaryDirectory() as directory:
-        netlist = pathlib.Path(directory) / "netlist.json"
-        boxes = [f"--blackboxed-module {child}" for child in black]
-        read = ["read_slang", "--ignore-assertions", f"-DWAVE_MAX_WAVES={waves}", *boxes, *slang_options(top)]
-        for command in [
-            " ".join(map(str, read)),
-            f"hierarchy -check -top {top}",
-            *(["flatten"] if module == WHOLE else []),
-            "check -assert",
-            "select -assert-none t:$dlatch t:$_DLATCH* t:$dlatchsr %u",
-            "opt -fast", "wreduce", "peepopt", "opt_clean", "alumacc", "opt -fast",
-            # Memories stay as cells; ROMs become logic.
-            "memory -nomap", "opt_clean", "memory_map -rom-only",
-            "opt -fast -mux_undef -undriven -fine", "techmap", "opt -fast",
-            "abc -fast -g AND,NAND,OR,NOR,XOR,XNOR,MUX",
-            "opt_clean -purge",
-            "check -assert",
-            "select -assert-none t:$dlatch t:$_DLATCH* t:$dlatchsr %u",
-            f"write_json {netlist}",
-        ]:
-            run(command)
-        mapped = Netlist(netlist, top)
-    cells = collections.Counter(cell["type"] for cell in mapped.cells.values())
-    bits = sum(int(c["parameters"]["SIZE"], 2) * int(c["parameters"]["WIDTH"], 2)
-               for c in mapped.cells.values() if c["type"] == "$mem_v2")
-    flops = sum(count for kind, count in cells.items() if is_flip_flop(kind))
-    gates = sum(count for kind, count in cells.items() if is_gate(kind))
-    ends = sorted(mapped.ends().items(), key=lambda end: (-end[1][0], end[0]))
-    print("figures", gates, flops, bits, round(mapped.area()), ends[0][1][0], *[f"{child}={cells[child]}" for child in black])
-    for name, (depth, net) in ends[:paths]:
-        print(f"path {depth} to {name}: {' > '.join(mapped.path(net))}")
+
+def in_order(module, found):
+    """The modules of a module in depth-first order: each comes after those in it."""
+    for child in children(module):
+        in_order(child, found)
+    if module not in found:
+        found.append(module)
+    return found
+
+
+def row(name, gates, flops, bits, area, depth):
+    print(f"| {name} | {gates:,} | {flops:,} | {bits:,} | {area / 1000:,.1f} | {depth:,} |", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("modules", nargs="*")
     parser.add_argument("--waves", type=int, default=32, help="wave slots of the core")
-    parser.add_argument("--minutes", type=float, default=30, help="longest time for a module")
-    parser.add_argument("--paths", type=int, default=0, metavar="N", help="print the longest paths to N registers")
-    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--paths", type=int, default=0, metavar="N",
+                        help="print the longest paths to N registers, of the modules by name or of the machine")
+    parser.add_argument("--netlist", type=pathlib.Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     with_tools()
-    if arguments.one:
-        return synthesize(arguments.modules[0], arguments.waves, arguments.paths)
-    modules = arguments.modules
-    if not all([lint(TOP if module == WHOLE else module, arguments.waves) for module in modules or [TOP]]):
+    if arguments.netlist:
+        return synthesize(arguments.modules[0], arguments.waves, arguments.netlist)
+    by_name = arguments.modules
+    if not all([lint(top, arguments.waves) for top in by_name or [TOP]]):
         sys.exit(1)
-    if not modules:
-        # In depth-first order: a module comes after its submodules.
-        def visit(module):
-            for child in children(module):
-                visit(child)
-            if module not in modules:
-                modules.append(module)
-        visit(TOP)
-        modules.append(WHOLE)
+    directory = ENVIRONMENT / f"netlists-{arguments.waves}"
+    directory.mkdir(exist_ok=True)
     print("| module | gates | flip-flops | bits of memory | area, k NAND | depth |\n|---|--:|--:|--:|--:|--:|")
-    missing = []
-    for module in modules:
+    netlists, numbers = {}, {}
+    for module in by_name or in_order(TOP, []):
         # One process per module: yosys ends the whole process when a check fails.
-        try:
-            command = [sys.executable, __file__, "--one", "--waves", str(arguments.waves), "--paths", str(arguments.paths), module]
-            run = subprocess.run(command, capture_output=True, text=True, timeout=60 * arguments.minutes)
-        except subprocess.TimeoutExpired:
-            missing.append(module)
-            continue
-        found = re.search(r"^figures (\d+) (\d+) (\d+) (\d+) (\d+)", run.stdout, re.M)
-        if run.returncode or not found:
+        file = directory / f"{module}.json"
+        command = [sys.executable, __file__, "--waves", str(arguments.waves), "--netlist", file, module]
+        run = subprocess.run(command, capture_output=True, text=True)
+        if run.returncode:
             sys.exit(f"{module}: {run.stdout[-2000:]}{run.stderr[-2000:]}")
-        gates, flops, bits, area, depth = map(int, found.groups())
-        print(f"| `{module}` | {gates:,} | {flops:,} | {bits:,} | {area / 1000:,.1f} | {depth:,} |", flush=True)
-        for path in re.findall(r"^path (.*)", run.stdout, re.M):
-            print(f"    {path}")
-    if missing:
-        sys.exit(f"not within {arguments.minutes} minutes: {', '.join(missing)}")
+        netlists[module] = module_of(file, module)
+        numbers[module] = figures(netlists[module])
+        paths = Paths({module: netlists[module]}, module)
+        row(f"`{module}`", *numbers[module][:4], paths.depth_of_all())
+        if by_name:
+            tell(paths, arguments.paths)
+    if not by_name:
+        def total(module):
+            *own, kinds = numbers[module]
+            parts = [(own, 1)] + [(total(child), kinds[child]) for child in children(module)]
+            return [sum(part[i] * count for part, count in parts) for i in range(4)]
+        paths = Paths(netlists, TOP)
+        row("the machine", *total(TOP), paths.depth_of_all())
+        tell(paths, arguments.paths)
+
+
+def tell(paths, count):
+    for depth, name, net in paths.longest()[:count]:
+        print(f"    {depth} to {name}: {' > '.join(paths.path(net))}")
 
 
 if __name__ == "__main__":

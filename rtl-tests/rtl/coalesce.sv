@@ -31,37 +31,54 @@ module coalesce
           << {address[l][LINE_SHIFT-1:0], 3'd0};
     end
 
-  logic found;
-  logic [31:0] part_line;
+  // The parts that are left in the order of the lanes, and the line of the first.
+  localparam int PARTS = 2 * LANES;
+  logic [PARTS-1:0] wanted, first, same_line, blocked, serves;
+  logic [PARTS-1:0][31-LINE_SHIFT:0] part_line;
+  logic [31-LINE_SHIFT:0] line_number;
+  always_comb begin
+    line_number = '0;
+    for (int i = 0; i < PARTS; i++) begin
+      wanted[i] = valid && left[i/2][i%2];
+      part_line[i] = address[i/2][31:LINE_SHIFT] + (32-LINE_SHIFT)'(unsigned'(i % 2));
+    end
+    first = wanted & (~wanted + 1'b1);
+    for (int i = 0; i < PARTS; i++) if (first[i]) line_number = line_number | part_line[i];
+    for (int i = 0; i < PARTS; i++) same_line[i] = wanted[i] && part_line[i] == line_number;
+  end
+
+  // At most one operation a word, that of the first lane; a compare-and-swap is alone. The operations of an atomic have
+  // one word each. So a part that an earlier one keeps out is kept out by the first with its word as well.
+  always_comb begin
+    blocked = '0;
+    if (memory.atomic)
+      for (int i = 0; i < PARTS; i++) begin
+        if (memory.atomic_op == ATOMIC_CAS) blocked[i] = !first[i];
+        for (int j = 0; j < i; j++)
+          if (same_line[j] && (touched[i/2][i%2] & touched[j/2][j%2]) != 0 && !`BUG(144)) blocked[i] = 1'b1;
+      end
+  end
+  assign serves = same_line & ~blocked;
+  assign line = {line_number, {LINE_SHIFT{1'b0}}};
+
   always_comb begin
     served = '0;
-    line = '0;
     lanes = '0;
     byte_mask = '0;
     line_data = '0;
     swap = '0;
-    found = 1'b0;
-    part_line = '0;
-    if (valid)
-      for (int l = 0; l < LANES; l++)
-        for (int p = 0; p < 2; p++) begin
-          part_line = {address[l][31:LINE_SHIFT], {LINE_SHIFT{1'b0}}} + unsigned'(p * L1_LINE_BYTES);
-          if (left[l][p] && (!found || part_line == line)
-              // At most one operation a word; a compare-and-swap is alone.
-              && !(memory.atomic && found
-                   && (((byte_mask & touched[l][p]) != 0 && !`BUG(144)) || memory.atomic_op == ATOMIC_CAS))) begin
-            found = 1'b1;
-            line = part_line;
-            lanes[l] = 1'b1;
-            served[l][p] = 1'b1;
-            if (memory.atomic_op == ATOMIC_CAS) swap = `BUG(145) ? data[0][l] : data[1][l];
-            if (!memory.load)
-              for (int i = 0; i < L1_LINE_BYTES; i++)
-                if (touched[l][p][i]) begin
-                  byte_mask[i] = 1'b1;
-                  line_data[8*i+:8] = placed[l][p][8*i+:8];
-                end
+    for (int i = 0; i < PARTS; i++) begin
+      served[i/2][i%2] = serves[i];
+      if (serves[i]) lanes[i/2] = 1'b1;
+      if (first[i] && memory.atomic_op == ATOMIC_CAS) swap = swap | (`BUG(145) ? data[0][i/2] : data[1][i/2]);
+    end
+    // Of several lanes that store a byte, the last one does.
+    if (!memory.load)
+      for (int i = 0; i < PARTS; i++)
+        for (int b = 0; b < L1_LINE_BYTES; b++)
+          if (serves[i] && touched[i/2][i%2][b]) begin
+            byte_mask[b] = 1'b1;
+            line_data[8*b+:8] = placed[i/2][i%2][8*b+:8];
           end
-        end
   end
 endmodule

@@ -85,19 +85,23 @@ module issue
   assign slot = next_in_turn(ready, `BUG(102) ? last_q - 1'b1 : last_q);
   assign seq = issued_q[slot];
 
-  // Predicates including the writes of this cycle.
-  function automatic lanes_t forwarded(input lanes_t kept, input logic hit, input lanes_t mask, input lanes_t value);
-    return hit && !`BUG(104) ? (kept & ~mask) | (value & mask) : kept;
-  endfunction
+  // Predicates including the writes of this cycle. At most one instruction writes a predicate of a wave (rule I5).
+  lanes_t written, guard_mask, guard_value, condition_mask, condition_value;
   always_comb begin
-    guard = preds_q[slot][uop.guard_pred];
-    condition = preds_q[slot][uop.ps];
+    written = '0;
+    guard_mask = '0;
+    guard_value = '0;
+    condition_mask = '0;
+    condition_value = '0;
     for (int p = 0; p < PRED_PORTS; p++) begin
-      guard = forwarded(guard, pred_write[p] && pred_slot[p] == slot && pred_index[p] == uop.guard_pred, pred_mask[p],
-                        pred_value[p]);
-      condition = forwarded(condition, pred_write[p] && pred_slot[p] == slot && pred_index[p] == uop.ps, pred_mask[p],
-                            pred_value[p]);
+      written = {LANES{pred_write[p] && pred_slot[p] == slot && !`BUG(104)}} & pred_mask[p];
+      guard_mask = guard_mask | (written & {LANES{pred_index[p] == uop.guard_pred}});
+      guard_value = guard_value | (written & {LANES{pred_index[p] == uop.guard_pred}} & pred_value[p]);
+      condition_mask = condition_mask | (written & {LANES{pred_index[p] == uop.ps}});
+      condition_value = condition_value | (written & {LANES{pred_index[p] == uop.ps}} & pred_value[p]);
     end
+    guard = (preds_q[slot][uop.guard_pred] & ~guard_mask) | guard_value;
+    condition = (preds_q[slot][uop.ps] & ~condition_mask) | condition_value;
     guard = uop.guarded ? guard ^ {LANES{uop.guard_neg && !`BUG(103)}} : '1;
     condition = uop.has_ps ? condition ^ {LANES{uop.ps_neg}} : '1;
   end

@@ -26,7 +26,6 @@ module local_memory
   localparam int PART_ALIGN = 4 * LOCAL_BANKS;
   localparam int ROWS = LOCAL_MEMORY_BYTES / PART_ALIGN + MAX_WORKGROUPS;
   localparam int ROW_BITS = $clog2(ROWS);
-  typedef logic [BANK_INDEX_BITS-1:0] bank_t;
   typedef logic [ROW_BITS-1:0] bank_row_t;
   typedef logic [LANES-1:0][PARTS-1:0] parts_t;
 
@@ -45,33 +44,36 @@ module local_memory
     if (valid)
       for (int l = 0; l < LANES; l++)
         for (int k = 0; k < PARTS; k++)
-          all_parts[l][k] = mask[l] && (address[l] >> 2) + unsigned'(k) <= (address[l] + bytes - 32'd1) >> 2;
+          all_parts[l][k] = mask[l] && 32'(address[l][1:0]) + bytes > unsigned'(4 * k);
   end
   assign left = first ? all_parts : left_q;
 
-  // The word that each bank serves.
+  // Of each part that is left: its word, and its bank. Each bank serves the word of the first of its parts, and with it
+  // all parts on this word; of an atomic the first part alone.
+  localparam int ALL = LANES * PARTS;
+  logic [ALL-1:0] wanted;
+  logic [ALL-1:0][29:0] part_word;
+  logic [LOCAL_BANKS-1:0][ALL-1:0] in_bank, first_of, of_bank;
   logic [LOCAL_BANKS-1:0] serves;
-  logic [31:0] word[LOCAL_BANKS];
-  logic [31:0] here;
-  bank_t bank;
+  logic [29:0] word[LOCAL_BANKS];
   always_comb begin
-    serves = '0;
+    for (int i = 0; i < ALL; i++) begin
+      wanted[i] = valid && left[i/PARTS][i%PARTS];
+      part_word[i] = address[i/PARTS][31:2] + 30'(unsigned'(i % PARTS));
+    end
+    for (int b = 0; b < LOCAL_BANKS; b++) begin
+      for (int i = 0; i < ALL; i++)
+        in_bank[b][i] = wanted[i] && int'(part_word[i][BANK_INDEX_BITS-1:0]) == b;
+      first_of[b] = in_bank[b] & (~in_bank[b] + 1'b1);
+      serves[b] = in_bank[b] != 0;
+      word[b] = '0;
+      for (int i = 0; i < ALL; i++) if (first_of[b][i]) word[b] = word[b] | part_word[i];
+      for (int i = 0; i < ALL; i++)
+        of_bank[b][i] = first_of[b][i] || (in_bank[b][i] && part_word[i] == word[b] && !`BUG(141) && !memory.atomic);
+    end
     served = '0;
-    here = '0;
-    bank = '0;
-    for (int b = 0; b < LOCAL_BANKS; b++) word[b] = '0;
-    if (valid)
-      for (int l = 0; l < LANES; l++)
-        for (int k = 0; k < PARTS; k++)
-          if (left[l][k]) begin
-            here = (address[l] >> 2) + unsigned'(k);
-            bank = bank_t'(here);
-            if (!serves[bank]) begin
-              serves[bank] = 1'b1;
-              word[bank] = here;
-              served[l][k] = 1'b1;
-            end else if (word[bank] == here && !`BUG(141) && !memory.atomic) served[l][k] = 1'b1;
-          end
+    for (int b = 0; b < LOCAL_BANKS; b++)
+      for (int i = 0; i < ALL; i++) if (of_bank[b][i]) served[i/PARTS][i%PARTS] = 1'b1;
   end
   assign last = valid && (left & ~served) == 0;
 
@@ -94,14 +96,16 @@ module local_memory
       new_word[b] = old_word[b];
       operand = '0;
       swap = '0;
-      for (int l = 0; l < LANES; l++)
-        for (int k = 0; k < PARTS; k++)
-          if (served[l][k] && bank_t'((address[l] >> 2) + unsigned'(k)) == bank_t'(b)) begin
-            operand = data[0][l];
-            swap = data[1][l];
-            for (int i = 0; i < 4; i++)
-              if (memory.store && touched[l][k][i]) new_word[b][8*i+:8] = placed[l][k][8*i+:8];
-          end
+      for (int i = 0; i < ALL; i++) begin
+        if (first_of[b][i]) begin
+          operand = operand | data[0][i/PARTS];
+          swap = swap | data[1][i/PARTS];
+        end
+        // Of several lanes that store a byte, the last one does.
+        for (int n = 0; n < 4; n++)
+          if (of_bank[b][i] && memory.store && touched[i/PARTS][i%PARTS][n])
+            new_word[b][8*n+:8] = placed[i/PARTS][i%PARTS][8*n+:8];
+      end
       if (memory.atomic) new_word[b] = atomic_result(memory.atomic_op, old_word[b], operand, swap);
     end
   end
@@ -114,7 +118,7 @@ module local_memory
     got_bytes = '0;
     for (int l = 0; l < LANES; l++) begin
       for (int k = 0; k < PARTS; k++) begin
-        got[k] = old_word[bank_t'((address[l] >> 2) + unsigned'(k))];
+        got[k] = old_word[part_word[l*PARTS+k][BANK_INDEX_BITS-1:0]];
         got_bytes[k] = served[l][k] ? touched[l][k] : '0;
       end
       got = got >> {address[l][1:0], 3'd0};

@@ -271,10 +271,12 @@ module lsu
   assign count_left = count_q - count_t'(head_done);
   assign room = (`BUG(138) ? int'(count_q) : int'(count_left)) < Q;
 
+  logic [LSU_ENTRIES-1:0] free_lowest;
   entry_t free_entry;
   always_comb begin
+    free_lowest = ~used_q & (used_q + 1'b1);
     free_entry = '0;
-    for (int e = LSU_ENTRIES - 1; e >= 0; e--) if (!used_q[e]) free_entry = entry_t'(e);
+    for (int e = 0; e < LSU_ENTRIES; e++) if (free_lowest[e]) free_entry = free_entry | entry_t'(e);
   end
   logic exhausted;
   assign exhausted = take && &used_q;

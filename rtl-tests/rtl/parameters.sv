@@ -5,6 +5,7 @@ module parameters;
     return n > 0 && (n & (n - 1)) == 0;
   endfunction
 
+  if (!is_power_of_two(WAVE_WIDTH)) $error("WAVE_WIDTH: a power of two");
   if (FETCH_WORDS != 2) $error("FETCH_WORDS: decode takes groups of 2 words");
   if (!is_power_of_two(FETCH_BUFFER_ENTRIES) || FETCH_BUFFER_ENTRIES < FETCH_WORDS)
     $error("FETCH_BUFFER_ENTRIES: instruction buffers have a power of two of entries, at least FETCH_WORDS");

@@ -46,10 +46,6 @@ module releases
   } state_t;
   state_t state_q, closed, early, late, state_d;
 
-  function automatic slots_t lowest(input slots_t set);
-    return set & (~set + 1'b1);
-  endfunction
-
   // Reaches fences in the order of their slots. Only the first of those that begin a round or ask the L2 is treated in
   // another way than the rest, so all slots are looked at side by side.
   function automatic state_t reach(input state_t from, input slots_t reached, input slots_t is_system);

@@ -97,27 +97,32 @@ module wave
   // Retirements of this cycle, per wave.
   logic [MAX_REGISTERS-1:0] cleared[MAX_WAVES];
   logic [PREDICATES-1:0] cleared_preds[MAX_WAVES];
-  logic [2:0] retired[MAX_WAVES];
-  logic [2:0] accesses_over[MAX_WAVES];
-  logic [2:0] loads_over[MAX_WAVES];
+  localparam int RETIRED_BITS = $clog2(RETIRE_PORTS + 1);
+  logic [RETIRED_BITS-1:0] retired[MAX_WAVES];
+  // Of write-back, and of the load/store unit.
+  logic [1:0] accesses_over[MAX_WAVES];
+  logic [1:0] loads_over[MAX_WAVES];
+  logic [RETIRE_PORTS-1:0] retires, loads_retire, accesses_retire;
+  logic [MAX_REGISTERS-1:0] freed[RETIRE_PORTS];
+  always_comb
+    for (int p = 0; p < RETIRE_PORTS; p++) freed[p] = rows_of(retire[p].rd, retire[p].rows);
   always_comb begin
+    retires = '0;
+    loads_retire = '0;
+    accesses_retire = '0;
     for (int w = 0; w < MAX_WAVES; w++) begin
       cleared[w] = '0;
       cleared_preds[w] = '0;
-      retired[w] = '0;
-      accesses_over[w] = '0;
-      loads_over[w] = '0;
-    end
-    for (int p = 0; p < RETIRE_PORTS; p++) begin
-      if (retire[p].valid) begin
-        cleared[retire[p].slot] = cleared[retire[p].slot] | rows_of(retire[p].rd, retire[p].rows);
-        if (retire[p].pred) cleared_preds[retire[p].slot][retire[p].rd[1:0]] = 1'b1;
-        retired[retire[p].slot] = retired[retire[p].slot] + 3'd1;
-        if (retire[p].access) begin
-          accesses_over[retire[p].slot] = accesses_over[retire[p].slot] + 3'd1;
-          if (retire[p].rows != 0) loads_over[retire[p].slot] = loads_over[retire[p].slot] + 3'd1;
-        end
+      for (int p = 0; p < RETIRE_PORTS; p++) begin
+        retires[p] = retire[p].valid && retire[p].slot == slot_t'(w);
+        accesses_retire[p] = retires[p] && retire[p].access;
+        loads_retire[p] = accesses_retire[p] && retire[p].rows != 0;
+        if (retires[p]) cleared[w] = cleared[w] | freed[p];
+        if (retires[p] && retire[p].pred) cleared_preds[w][retire[p].rd[1:0]] = 1'b1;
       end
+      retired[w] = RETIRED_BITS'($countones(retires));
+      accesses_over[w] = 2'($countones(accesses_retire));
+      loads_over[w] = 2'($countones(loads_retire));
     end
   end
 

@@ -102,6 +102,7 @@ package wave_core_pkg;
   // Wave slots to which the numbers above apply. The small core's register file is smaller in the same proportion.
   localparam int FULL_WAVES = 32;
   localparam int LANES = WAVE_WIDTH;
+  localparam int LANE_BITS = $clog2(LANES);
   localparam int SLOT_BITS = $clog2(MAX_WAVES);
   localparam int GROUP_BITS = $clog2(MAX_WORKGROUPS);
   localparam int REG_BITS = $clog2(MAX_REGISTERS);
@@ -339,22 +340,19 @@ package wave_core_pkg;
     endcase
   endfunction
 
+  // The lowest of a set of slots.
+  function automatic slots_t lowest(input slots_t set);
+    return set & (~set + 1'b1);
+  endfunction
+
   // The first set bit after `last`, wrapping around.
   function automatic slot_t next_in_turn(input slots_t candidates, input slot_t last);
-    slot_t found;
-    logic  hit;
+    slots_t behind, chosen;
+    slot_t  found;
+    for (int i = 0; i < MAX_WAVES; i++) behind[i] = candidates[i] && i > int'(last);
+    chosen = lowest(behind != 0 ? behind : candidates);
     found = '0;
-    hit = 1'b0;
-    for (int i = 0; i < MAX_WAVES; i++)
-      if (!hit && i > int'(last) && candidates[i]) begin
-        found = slot_t'(i);
-        hit = 1'b1;
-      end
-    for (int i = 0; i < MAX_WAVES; i++)
-      if (!hit && candidates[i]) begin
-        found = slot_t'(i);
-        hit = 1'b1;
-      end
+    for (int i = 0; i < MAX_WAVES; i++) if (chosen[i]) found = found | slot_t'(i);
     return found;
   endfunction
 

@@ -37,27 +37,24 @@ module workgroup
   assign ended = ended_q;
   assign at_barrier = at_barrier_q;
 
-  // Arrival: the workgroup takes the lowest free slots, wave 0 the lowest of them.
-  logic [31:0] waves_left, next_wave;
-  logic [31:0] lanes_left;
+  // Arrival: the workgroup takes the lowest free slots, wave 0 the lowest of them. So the free slots below a slot say
+  // which wave takes it.
+  typedef logic [SLOT_BITS:0] waves_t;
+  typedef logic [SLOT_BITS+LANE_BITS:0] threads_t;
+  waves_t free_below[MAX_WAVES];
+  slots_t below;
   logic [SLOT_BITS-1:0] start_wave[MAX_WAVES];
   logic group_found;
   always_comb begin
-    started = '0;
-    next_wave = '0;
-    waves_left = launch.waves;
-    lanes_left = launch.threads;
+    below = '0;
     for (int w = 0; w < MAX_WAVES; w++) begin
-      started_lanes[w] = '0;
-      start_wave[w] = '0;
-      if (start_valid && !resident_q[w] && waves_left != 0) begin
-        started[w] = 1'b1;
-        start_wave[w] = SLOT_BITS'(next_wave);
-        for (int l = 0; l < LANES; l++) started_lanes[w][l] = unsigned'(l) < lanes_left || `BUG(127);
-        lanes_left = lanes_left - unsigned'(LANES);
-        next_wave = next_wave + 1;
-        waves_left = waves_left - 1;
-      end
+      free_below[w] = waves_t'($countones(~resident_q & below));
+      below[w] = 1'b1;
+      started[w] = start_valid && !resident_q[w] && free_below[w] < waves_t'(launch.waves);
+      start_wave[w] = started[w] ? SLOT_BITS'(free_below[w]) : '0;
+      for (int l = 0; l < LANES; l++)
+        started_lanes[w][l] = started[w]
+            && ({free_below[w], LANE_BITS'(unsigned'(l))} < threads_t'(launch.threads) || `BUG(127));
     end
     started_group = '0;
     group_found = 1'b0;

@@ -153,7 +153,8 @@ fn numbers_that_the_modules_are_not_written_for_do_not_elaborate() {
     if rtl::skipped() {
         return;
     }
-    let package = std::fs::read_to_string(root().join("rtl-tests/rtl/wave_core_pkg.sv")).expect("the package");
+    let package =
+        std::fs::read_to_string(root().join("rtl-tests/rtl/wave_core_pkg.sv")).expect("the package");
     let rtl = root().join("rtl-tests/rtl");
     let directory = tempfile::tempdir().expect("a directory");
     let changed = directory.path().join("wave_core_pkg.sv");
