@@ -55,6 +55,7 @@ void flush() {
 uint32_t now = 0;
 bool quiet = false;              // of the records, only the end
 constexpr uint32_t kEnds = 8;    // the first kind that ends a run
+constexpr uint32_t kPacket = 11;
 void emit(uint32_t kind, uint32_t slot, std::initializer_list<uint32_t> fields) {
   if (quiet && kind < kEnds) return;
   output.push_back(kind | slot << 8 | static_cast<uint32_t>(fields.size()) << 16);
@@ -199,7 +200,7 @@ void bench_fault(int kind, int slot, int pc) {
   faulted = true;
   emit(8, slot, {uint32_t(kind), uint32_t(pc)});
 }
-void bench_request(int kind, int tag, int code_space, int line, int mask, int atomic_op, int swap) {
+void bench_request(int kind, int tag, int code_space, int line, int mask, int atomic_op, int swap, int hint) {
   Request r{};
   bool payload = (kind == 1 || kind == 2) && mask != 0;
   uint32_t cycles = (8 + (payload ? kLineBytes : 0) + port_bytes - 1) / port_bytes;
@@ -215,6 +216,11 @@ void bench_request(int kind, int tag, int code_space, int line, int mask, int at
   arriving.push_back(r);
   if (credits == 0) fail("a packet was sent without a credit");
   credits--;
+  if (quiet) return;
+  output.push_back(kPacket | (7u + 8) << 16);
+  output.push_back(now);
+  for (int field : {kind, code_space, line, mask, atomic_op, swap, hint}) output.push_back(uint32_t(field));
+  output.insert(output.end(), r.data, r.data + 8);
 }
 void bench_reply_taken() { reply_taken = true; }
 void bench_over() { over = true; }

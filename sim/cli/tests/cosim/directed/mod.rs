@@ -3,6 +3,7 @@
 mod arithmetic;
 mod breadth;
 mod control;
+mod faults;
 mod illegal;
 mod memory;
 mod mixed;
