@@ -26,6 +26,8 @@ constexpr uint32_t kMagic = 0x4d545357;  // "WSTM"
 
 [[noreturn]] void fail(const std::string& message) {
   std::fprintf(stderr, "%s\n", message.c_str());
+  // Completes the waveform.
+  Verilated::runExitCallbacks();
   std::exit(2);
 }
 
@@ -292,10 +294,11 @@ int main(int argc, char** argv) {
 
   // What is left to do when the run is over.
   auto finish = [&](int code) {
-    flush();
 #if VM_TRACE_FST
+    // Before the last record: who has read that one may end this process.
     if (fst.isOpen()) fst.close();
 #endif
+    flush();
 #if VM_COVERAGE
     if (!coverage_path.empty()) Verilated::threadContextp()->coveragep()->write(coverage_path.c_str());
 #endif
@@ -331,6 +334,7 @@ int main(int argc, char** argv) {
     top->eval();
 #if VM_TRACE_FST
     if (fst.isOpen() && now >= fst_from && now <= fst_to) fst.dump(now);
+    if (fst.isOpen() && now >= fst_to) fst.close();
 #endif
     if (reply_taken) {
       coming.pop_front();
@@ -349,8 +353,8 @@ int main(int argc, char** argv) {
     output.push_back(9 | 1u << 16);
     output.push_back(now);
     output.push_back(uint32_t(memory.size()));
-    flush();
-    std::fwrite(memory.data(), 1, memory.size(), stdout);
   }
-  return finish(0);
+  const int status = finish(0);
+  if (over) std::fwrite(memory.data(), 1, memory.size(), stdout);
+  return status;
 }
