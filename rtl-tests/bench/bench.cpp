@@ -72,7 +72,7 @@ struct Request {
 };
 struct Reply {
   uint64_t ready;
-  uint32_t kind, tag, line;
+  uint32_t kind, tag, code, line;
   bool has_data;
   uint32_t data[8];
 };
@@ -81,13 +81,14 @@ std::vector<uint8_t> memory, code;
 std::vector<uint32_t> latencies;
 size_t next_latency = 0;
 uint32_t link_latency, link_capacity, in_service, port_bytes;
+bool overtakes = false;                 // replies to different lines may come out of order
 std::deque<Request> arriving;
 std::deque<Reply> waiting;              // at the memory side
 std::deque<Reply> coming;               // on the link, `ready` is the arrival
 std::deque<uint64_t> request_credits;   // on their way back to the core
 std::deque<uint64_t> reply_credits;
 uint32_t credits, reply_room;
-uint64_t reply_port_free = 0, last_ready = 0;
+uint64_t reply_port_free = 0;
 uint32_t rows[8][8];
 bool reply_taken = false, over = false, faulted = false;
 
@@ -105,7 +106,8 @@ uint32_t atomic(uint32_t op, uint32_t old, uint32_t operand, uint32_t swap) {
   }
 }
 
-// The memory side serves one request a cycle, in order, and answers in order after the next latency of the script.
+// The memory side serves one request a cycle, in order. Its answer is ready after the next latency of the script, but not
+// before those ahead of it, or if answers overtake one another, those ahead of it to its line.
 void memory_cycle() {
   if (!arriving.empty() && arriving.front().arrives <= now && waiting.size() < in_service) {
     Request r = arriving.front();
@@ -113,6 +115,7 @@ void memory_cycle() {
     request_credits.push_back(now + link_latency);
     Reply reply{};
     reply.tag = r.tag;
+    reply.code = r.code;
     reply.line = r.line;
     std::vector<uint8_t>& space = r.code ? code : memory;
     uint8_t line[kLineBytes] = {};
@@ -147,17 +150,21 @@ void memory_cycle() {
       default: reply.kind = 3; break;
     }
     uint64_t ready = now + latencies[next_latency++ % latencies.size()];
-    last_ready = ready > last_ready ? ready : last_ready;
-    reply.ready = last_ready;
+    for (const Reply& ahead : waiting)
+      if ((!overtakes || (ahead.code == reply.code && ahead.line == reply.line)) && ahead.ready > ready)
+        ready = ahead.ready;
+    reply.ready = ready;
     waiting.push_back(reply);
   }
   while (!reply_credits.empty() && reply_credits.front() <= now) {
     reply_credits.pop_front();
     reply_room++;
   }
-  if (!waiting.empty() && waiting.front().ready <= now && reply_port_free <= now && reply_room > 0) {
-    Reply reply = waiting.front();
-    waiting.pop_front();
+  auto oldest = waiting.begin();
+  while (oldest != waiting.end() && oldest->ready > now) oldest++;
+  if (oldest != waiting.end() && reply_port_free <= now && reply_room > 0) {
+    Reply reply = *oldest;
+    waiting.erase(oldest);
     reply_room--;
     uint32_t bytes = 8 + (reply.has_data ? kLineBytes : 0);
     uint32_t cycles = (bytes + port_bytes - 1) / port_bytes;
@@ -232,7 +239,7 @@ int main(int argc, char** argv) {
   Verilated::commandArgs(argc, argv);
   if (argc < 2) fail("usage: wave_bench STIMULUS [+quiet] [+fst+FROM+TO+FILE] [+coverage+FILE]");
   Stimulus s(argv[1]);
-  if (s.next() != kMagic || s.next() != 1) fail("not a stimulus file of version 1");
+  if (s.next() != kMagic || s.next() != 2) fail("not a stimulus file of version 2");
   uint32_t max_cycles = s.next();
   // What reset does not set is random. The model takes its initial values when it is made.
   Verilated::randSeed(static_cast<int>(s.next()));
@@ -257,6 +264,7 @@ int main(int argc, char** argv) {
   link_capacity = s.next();
   in_service = s.next();
   port_bytes = s.next();
+  overtakes = s.next() != 0;
   credits = reply_room = link_capacity;
   auto bytes = [&s](std::vector<uint8_t>& to) {
     uint32_t size = s.next();

@@ -7,6 +7,7 @@ mod faults;
 mod illegal;
 mod memory;
 mod mixed;
+mod overtaking;
 
 use crate::bench::Case;
 pub(crate) use arithmetic::every_register;
