@@ -26,6 +26,8 @@ constexpr uint32_t kMagic = 0x4d545357;  // "WSTM"
 
 [[noreturn]] void fail(const std::string& message) {
   std::fprintf(stderr, "%s\n", message.c_str());
+  // Completes the waveform.
+  Verilated::runExitCallbacks();
   std::exit(2);
 }
 
@@ -55,6 +57,7 @@ void flush() {
 uint32_t now = 0;
 bool quiet = false;              // of the records, only the end
 constexpr uint32_t kEnds = 8;    // the first kind that ends a run
+constexpr uint32_t kPacket = 11;
 void emit(uint32_t kind, uint32_t slot, std::initializer_list<uint32_t> fields) {
   if (quiet && kind < kEnds) return;
   output.push_back(kind | slot << 8 | static_cast<uint32_t>(fields.size()) << 16);
@@ -69,7 +72,7 @@ struct Request {
 };
 struct Reply {
   uint64_t ready;
-  uint32_t kind, tag, line;
+  uint32_t kind, tag, code, line;
   bool has_data;
   uint32_t data[8];
 };
@@ -78,13 +81,14 @@ std::vector<uint8_t> memory, code;
 std::vector<uint32_t> latencies;
 size_t next_latency = 0;
 uint32_t link_latency, link_capacity, in_service, port_bytes;
+bool overtakes = false;                 // replies to different lines may come out of order
 std::deque<Request> arriving;
 std::deque<Reply> waiting;              // at the memory side
 std::deque<Reply> coming;               // on the link, `ready` is the arrival
 std::deque<uint64_t> request_credits;   // on their way back to the core
 std::deque<uint64_t> reply_credits;
 uint32_t credits, reply_room;
-uint64_t reply_port_free = 0, last_ready = 0;
+uint64_t reply_port_free = 0;
 uint32_t rows[8][8];
 bool reply_taken = false, over = false, faulted = false;
 
@@ -102,7 +106,8 @@ uint32_t atomic(uint32_t op, uint32_t old, uint32_t operand, uint32_t swap) {
   }
 }
 
-// The memory side serves one request a cycle, in order, and answers in order after the next latency of the script.
+// The memory side serves one request a cycle, in order. Its answer is ready after the next latency of the script, but not
+// before those ahead of it, or if answers overtake one another, those ahead of it to its line.
 void memory_cycle() {
   if (!arriving.empty() && arriving.front().arrives <= now && waiting.size() < in_service) {
     Request r = arriving.front();
@@ -110,6 +115,7 @@ void memory_cycle() {
     request_credits.push_back(now + link_latency);
     Reply reply{};
     reply.tag = r.tag;
+    reply.code = r.code;
     reply.line = r.line;
     std::vector<uint8_t>& space = r.code ? code : memory;
     uint8_t line[kLineBytes] = {};
@@ -144,17 +150,21 @@ void memory_cycle() {
       default: reply.kind = 3; break;
     }
     uint64_t ready = now + latencies[next_latency++ % latencies.size()];
-    last_ready = ready > last_ready ? ready : last_ready;
-    reply.ready = last_ready;
+    for (const Reply& ahead : waiting)
+      if ((!overtakes || (ahead.code == reply.code && ahead.line == reply.line)) && ahead.ready > ready)
+        ready = ahead.ready;
+    reply.ready = ready;
     waiting.push_back(reply);
   }
   while (!reply_credits.empty() && reply_credits.front() <= now) {
     reply_credits.pop_front();
     reply_room++;
   }
-  if (!waiting.empty() && waiting.front().ready <= now && reply_port_free <= now && reply_room > 0) {
-    Reply reply = waiting.front();
-    waiting.pop_front();
+  auto oldest = waiting.begin();
+  while (oldest != waiting.end() && oldest->ready > now) oldest++;
+  if (oldest != waiting.end() && reply_port_free <= now && reply_room > 0) {
+    Reply reply = *oldest;
+    waiting.erase(oldest);
     reply_room--;
     uint32_t bytes = 8 + (reply.has_data ? kLineBytes : 0);
     uint32_t cycles = (bytes + port_bytes - 1) / port_bytes;
@@ -199,7 +209,7 @@ void bench_fault(int kind, int slot, int pc) {
   faulted = true;
   emit(8, slot, {uint32_t(kind), uint32_t(pc)});
 }
-void bench_request(int kind, int tag, int code_space, int line, int mask, int atomic_op, int swap) {
+void bench_request(int kind, int tag, int code_space, int line, int mask, int atomic_op, int swap, int hint) {
   Request r{};
   bool payload = (kind == 1 || kind == 2) && mask != 0;
   uint32_t cycles = (8 + (payload ? kLineBytes : 0) + port_bytes - 1) / port_bytes;
@@ -215,6 +225,11 @@ void bench_request(int kind, int tag, int code_space, int line, int mask, int at
   arriving.push_back(r);
   if (credits == 0) fail("a packet was sent without a credit");
   credits--;
+  if (quiet) return;
+  output.push_back(kPacket | (7u + 8) << 16);
+  output.push_back(now);
+  for (int field : {kind, code_space, line, mask, atomic_op, swap, hint}) output.push_back(uint32_t(field));
+  output.insert(output.end(), r.data, r.data + 8);
 }
 void bench_reply_taken() { reply_taken = true; }
 void bench_over() { over = true; }
@@ -224,7 +239,7 @@ int main(int argc, char** argv) {
   Verilated::commandArgs(argc, argv);
   if (argc < 2) fail("usage: wave_bench STIMULUS [+quiet] [+fst+FROM+TO+FILE] [+coverage+FILE]");
   Stimulus s(argv[1]);
-  if (s.next() != kMagic || s.next() != 1) fail("not a stimulus file of version 1");
+  if (s.next() != kMagic || s.next() != 2) fail("not a stimulus file of version 2");
   uint32_t max_cycles = s.next();
   // What reset does not set is random. The model takes its initial values when it is made.
   Verilated::randSeed(static_cast<int>(s.next()));
@@ -249,6 +264,7 @@ int main(int argc, char** argv) {
   link_capacity = s.next();
   in_service = s.next();
   port_bytes = s.next();
+  overtakes = s.next() != 0;
   credits = reply_room = link_capacity;
   auto bytes = [&s](std::vector<uint8_t>& to) {
     uint32_t size = s.next();
@@ -286,10 +302,11 @@ int main(int argc, char** argv) {
 
   // What is left to do when the run is over.
   auto finish = [&](int code) {
-    flush();
 #if VM_TRACE_FST
+    // Before the last record: who has read that one may end this process.
     if (fst.isOpen()) fst.close();
 #endif
+    flush();
 #if VM_COVERAGE
     if (!coverage_path.empty()) Verilated::threadContextp()->coveragep()->write(coverage_path.c_str());
 #endif
@@ -325,6 +342,7 @@ int main(int argc, char** argv) {
     top->eval();
 #if VM_TRACE_FST
     if (fst.isOpen() && now >= fst_from && now <= fst_to) fst.dump(now);
+    if (fst.isOpen() && now >= fst_to) fst.close();
 #endif
     if (reply_taken) {
       coming.pop_front();
@@ -343,8 +361,8 @@ int main(int argc, char** argv) {
     output.push_back(9 | 1u << 16);
     output.push_back(now);
     output.push_back(uint32_t(memory.size()));
-    flush();
-    std::fwrite(memory.data(), 1, memory.size(), stdout);
   }
-  return finish(0);
+  const int status = finish(0);
+  if (over) std::fwrite(memory.data(), 1, memory.size(), stdout);
+  return status;
 }

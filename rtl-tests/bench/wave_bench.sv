@@ -39,7 +39,7 @@ module wave_bench
   import "DPI-C" function void bench_fault(input int kind, input int slot, input int pc);
   import "DPI-C" function void bench_request(
       input int kind, input int tag, input int code, input int line, input int byte_mask, input int atomic_op,
-      input int swap);
+      input int swap, input int hint);
   import "DPI-C" function void bench_reply_taken();
   import "DPI-C" function void bench_over();
 
@@ -114,7 +114,7 @@ module wave_bench
     if (send) begin
       row(0, request.data);
       bench_request(int'(request.kind), int'(request.tag), int'(request.code), int'(request.line),
-                    int'(request.byte_mask), int'(request.atomic_op), int'(request.swap));
+                    int'(request.byte_mask), int'(request.atomic_op), int'(request.swap), int'(request.hint));
     end
     if (reply_taken && reply_valid) bench_reply_taken();
     if (trace.fault) bench_fault(int'(trace.fault_kind), int'(trace.fault_slot), int'(trace.fault_pc));

@@ -40,10 +40,10 @@ module tiny_core (
   import "DPI-C" function void bench_fault(input int kind, input int slot, input int pc);
   import "DPI-C" function void bench_request(
       input int kind, input int tag, input int code, input int line, input int byte_mask, input int atomic_op,
-      input int swap);
+      input int swap, input int hint);
   import "DPI-C" function void bench_reply_taken();
   import "DPI-C" function void bench_over();
-  localparam int READ = 0, WRITE = 1, ILLEGAL = 0, OUT_OF_BOUNDS = 6;
+  localparam int READ = 0, WRITE = 1, CACHED = 0, ILLEGAL = 0, OUT_OF_BOUNDS = 6;
 
   typedef logic [31:0] word_t;
   typedef logic [7:0][31:0] row_t;
@@ -153,7 +153,7 @@ module tiny_core (
           if (ends_here || (second && words == 1)) state <= EXECUTE;
           else if (!code_valid || code_line != line_of_code) begin
             if (credit) begin
-              bench_request(READ, 0, 1, int'(line_of_code), 0, 0, 0);
+              bench_request(READ, 0, 1, int'(line_of_code), 0, 0, 0, CACHED);
               state <= FETCHING;
             end
           end else begin
@@ -229,7 +229,7 @@ module tiny_core (
           end else if (credit) begin
             report_row(0, {8{rows[b][lane]}});
             bench_request(op == LOAD ? READ : WRITE, 0, 0, int'({address[31:5], 5'd0}),
-                          op == LOAD ? 0 : int'(32'hF << address[4:0]), 0, 0);
+                          op == LOAD ? 0 : int'(32'hF << address[4:0]), 0, 0, CACHED);
             state <= ANSWER;
           end
         ANSWER:

@@ -3,6 +3,7 @@
 use super::super::files::{NewFolder, folder, scratch};
 use super::super::terminal::reason;
 use super::super::trace;
+use super::speed::QUIET;
 use super::{Bench, executable};
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -27,6 +28,8 @@ const BEFORE: Cycle = 500;
 const AFTER: Cycle = 200;
 /// Cycles after it that the waveform has.
 const WAVEFORM_AFTER: Cycle = 50;
+/// The waveform.
+const WAVEFORM: &str = "other.fst";
 /// How long a side that broke off may say nothing while it is traced.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Instructions of the wave that the report shows of each side.
@@ -245,19 +248,29 @@ impl Bundle<'_> {
                 Err(_) => return "| | no waveform: the core could not be built with one |".to_owned(),
             },
         };
-        let file = self.at.join("other.fst");
+        let file = self.at.join(WAVEFORM);
         let (from, to) = (cycle.saturating_sub(BEFORE), cycle + WAVEFORM_AFTER);
         let argument = format!("+fst+{from}+{to}+{}", file.display());
-        let arguments: Vec<&str> = cosim.arguments.iter().copied().chain([argument.as_str()]).collect();
+        let more = [argument.as_str(), QUIET];
+        let arguments: Vec<&str> = cosim.arguments.iter().copied().chain(more).collect();
         let last = u32::try_from(to).unwrap_or(u32::MAX).min(cosim.max_cycles);
         let cosim = Cosim { max_cycles: last, arguments: &arguments, ..cosim.clone() };
-        _ = cosim.trace_other(&traced, stimulus, Window::ALL, Vec::new());
-        match file.exists() {
-            true => format!(
-                "| `other.fst` | waveform of the other side, from cycle {from} to {to}; its time is the cycle |"
-            ),
-            false => "| | no waveform: the other side does not write one at `+fst+FROM+TO+FILE` |".to_owned(),
+        // Nobody reads what it writes: a core that is ended where its records end leaves half a file.
+        let ended = cosim.run_unread(&traced, stimulus, &file);
+        let says = match (file.exists(), ended) {
+            (true, true) => {
+                return format!(
+                    "| `{WAVEFORM}` | waveform of the other side, from cycle {from} to {to}; its time is the cycle |"
+                );
+            }
+            (false, _) => "the other side does not write one at `+fst+FROM+TO+FILE`",
+            (true, false) => "the other side does not come to its end",
+        };
+        // What is left of one that is not complete.
+        for name in [WAVEFORM.to_owned(), format!("{WAVEFORM}.hier")] {
+            _ = fs::remove_file(self.at.join(name));
         }
+        format!("| | no waveform: {says} |")
     }
 
     /// What differs, in words, and the traces held against each other.

@@ -15,7 +15,7 @@ const REPEATED: Duration = Duration::from_millis(300);
 /// Factor on the patience: the other side writes nothing until it ends.
 const PATIENCE: u32 = 20;
 /// Tells the core to write nothing but the end.
-const QUIET: &str = "+quiet";
+pub(super) const QUIET: &str = "+quiet";
 
 /// Times of one kernel, all its launches.
 #[derive(Debug, Clone, Copy, Default)]

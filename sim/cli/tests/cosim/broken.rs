@@ -48,14 +48,14 @@ fn output_that_is_tampered_with_is_reported() {
 #[test]
 fn a_record_too_few_or_too_many_differs() {
     for filter in [
-        // The record of the first fetch has 16 bytes.
-        "\"$CORE\" \"$@\" | tail -c +17",
-        "\"$CORE\" \"$@\" >out; head -c 16 out; cat out",
+        // The record of the first packet, which asks for code, has 17 words.
+        "\"$CORE\" \"$@\" | tail -c +69",
+        "\"$CORE\" \"$@\" >out; head -c 68 out; cat out",
     ] {
         let filter = format!("cd \"$(mktemp -d)\"; {filter}");
         match through(&filter, Mode::Cycle) {
             None => return,
-            Some(Err(Disagreement::Differs { stage: "fetch", .. })) => {}
+            Some(Err(Disagreement::Differs { stage: "packet", .. })) => {}
             Some(other) => panic!("{filter}: {other:?}"),
         }
     }

@@ -83,7 +83,10 @@ impl Latency {
 
 fn latencies() -> Vec<Latency> {
     let mut all = vec![
-        latency("dispatcher.latency_cycles", "nop", FIRST, "fetch", |c| c.dispatcher.latency_cycles += 1),
+        // The wave asks for its code.
+        latency("dispatcher.latency_cycles", "nop", "read of code line", "packet", |c| {
+            c.dispatcher.latency_cycles += 1;
+        }),
         latency("core.fetch.icache_latency_cycles", "nop", FIRST, "decode", |c| {
             c.core.fetch.icache_latency_cycles += 1;
         }),

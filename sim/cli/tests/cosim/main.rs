@@ -1,5 +1,6 @@
 //! The SystemVerilog core and the simulator agree on the cycle of every stage.
 
+mod altered;
 mod bench;
 mod broken;
 use wave_testing::campaign;

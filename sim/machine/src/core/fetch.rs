@@ -1,7 +1,7 @@
 //! Fetch and decode: the arbiter, the instruction cache, and the decoder of one- and two-word instructions.
 
 use super::Core;
-use super::probe::{Event, EventKind, Probe, Stage, StageEvent};
+use super::probe::{Event, EventKind, Probe, Stage, StageEvent, send};
 use super::uop::MicroOps;
 use super::wave::{Slot, SlotMask};
 use crate::clock::{Cycle, NEVER};
@@ -139,7 +139,7 @@ impl Fetch {
     }
 
     /// Sends one miss to the memory side if there is one and the port is free. True if it did.
-    pub(crate) fn send_miss(&mut self, now: Cycle, port: &mut MemoryPort) -> bool {
+    pub(crate) fn send_miss<P: Probe>(&mut self, now: Cycle, port: &mut MemoryPort, probe: &mut P) -> bool {
         let Some(miss) = self.misses.iter_mut().find(|m| !m.sent) else { return false };
         if !port.ready(now) {
             return false;
@@ -147,7 +147,8 @@ impl Fetch {
         miss.sent = true;
         let address = CODE_SPACE + (u64::from(miss.line) << self.line_shift) * u64::from(WORD_BYTES);
         let line = address & !(self.l1_line_bytes - 1);
-        port.push(now, Request::read(ICACHE_TAG | miss.line, line, self.l1_sectors, CacheHint::Cached));
+        let request = Request::read(ICACHE_TAG | miss.line, line, self.l1_sectors, CacheHint::Cached);
+        send(now, port, request, probe);
         true
     }
 

@@ -41,7 +41,7 @@ use fetch::{Fetch, ICACHE_TAG};
 use latches::Latches;
 use lsu::local::LocalMemory;
 use lsu::{Lsu, lanes_of};
-use probe::Probe;
+use probe::{Probe, send, tell_packet};
 use registers::RegisterFile;
 use spec::Spec;
 use straight::Recent;
@@ -249,22 +249,31 @@ impl Core {
         self.decode(now, ops, probe);
         self.fetch_groups(now, ops, probe);
         // The instruction cache sends first: without code nothing moves.
-        self.activity.progress |= self.fetch.send_miss(now, &mut self.links.port);
-        self.activity.progress |= self.ask_for_release(now);
+        self.activity.progress |= self.fetch.send_miss(now, &mut self.links.port, probe);
+        self.activity.progress |= self.ask_for_release(now, probe);
         let closing = self.closing();
-        self.activity.progress |= self.l1.tick(now, &mut self.links.port, closing);
+        self.activity.progress |= self.tick_l1(now, closing, probe);
         Ok(())
     }
 
     /// Asks one L2 slice for a release if one is still to be asked and the port is free (B6).
-    fn ask_for_release(&mut self, now: Cycle) -> bool {
+    fn ask_for_release<P: Probe>(&mut self, now: Cycle, probe: &mut P) -> bool {
         let (releases, port) = (&mut self.waves.releases, &mut self.links.port);
         let asks = releases.wants_port() && port.ready(now);
         if asks {
             // Line s of device memory lies in slice s (M4).
-            port.push(now, Request::release(u64::from(releases.take_slice()) * self.spec.line_bytes));
+            let request = Request::release(u64::from(releases.take_slice()) * self.spec.line_bytes);
+            send(now, port, request, probe);
         }
         asks
+    }
+
+    /// Lets the L1 send its oldest request. True if the L1 did something.
+    #[inline]
+    fn tick_l1<P: Probe>(&mut self, now: Cycle, closing: u8, probe: &mut P) -> bool {
+        let core = self.spec.index;
+        self.l1
+            .tick(now, &mut self.links.port, closing, &mut |request| tell_packet(now, core, request, probe))
     }
 
     /// Takes one reply of the memory side if one has arrived.
@@ -355,7 +364,7 @@ impl Core {
             self.receive_reply(now, ops);
             self.receive_accesses(now, ops, probe);
             let closing = self.closing();
-            self.l1.tick(now, &mut self.links.port, closing);
+            self.tick_l1(now, closing, probe);
             if !released {
                 self.activity.last_activity = now;
             }

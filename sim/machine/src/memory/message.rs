@@ -11,7 +11,7 @@ pub(crate) const MAX_LINE_BYTES: usize = 128;
 pub const HEADER_BYTES: u32 = 8;
 
 /// Bit of a line address that selects the code space: the program's code bytes, read-only, from offset 0.
-pub(crate) const CODE_SPACE: u64 = 1 << 32;
+pub const CODE_SPACE: u64 = 1 << 32;
 
 /// The bytes of a line; a line shorter than [`MAX_LINE_BYTES`] uses the first ones.
 pub(crate) type LineData = [u8; MAX_LINE_BYTES];
@@ -33,7 +33,7 @@ pub enum RequestKind {
 #[derive(Debug, Clone, PartialEq, Eq, Capture)]
 pub struct Values {
     /// Bytes written, or bytes of the words that an atomic touches.
-    pub(crate) byte_mask: u128,
+    pub byte_mask: u128,
     /// Values to write, or operands, at the offsets of their words.
     pub data: LineData,
     /// Second operand of a compare-and-swap, whose packet holds one word.

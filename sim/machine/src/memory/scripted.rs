@@ -1,9 +1,9 @@
 //! A memory side that plays a script. The co-simulation uses it: the test bench of the SystemVerilog core
 //! plays the same script.
 //!
-//! It takes one request a cycle, in order of arrival, performs it at once on the image, and replies in the
-//! same order. The n-th reply is ready the n-th latency of the script after its request was taken, but not
-//! before the reply ahead of it. At most `in_service` requests are taken and not answered. A reply holds the
+//! It takes one request a cycle, in order of arrival, and performs it at once on the image. The n-th reply is ready the
+//! n-th latency of the script after its request was taken, but not before the replies ahead of it; if replies overtake
+//! one another, not before those to its line. Of the replies that are ready, the oldest goes first. At most `in_service` requests are taken and not answered. A reply holds the
 //! port for its bytes as in M6, and the links are those of M1 and M7.
 
 use super::image::Image;
@@ -23,6 +23,8 @@ pub struct Script {
     pub latencies: Vec<u32>,
     /// Most requests that are taken and not answered.
     pub in_service: usize,
+    /// Replies to different lines may overtake one another. Those to one line stay in order.
+    pub overtakes: bool,
 }
 
 /// The scripted memory side of a machine with one core.
@@ -32,7 +34,6 @@ pub(super) struct Scripted {
     script: Script,
     next: usize,
     replies: VecDeque<(Cycle, Reply)>,
-    last_ready: Cycle,
     port_free_at: Cycle,
     #[spec]
     port_bytes: u32,
@@ -46,7 +47,6 @@ impl Scripted {
             script,
             next: 0,
             replies: VecDeque::new(),
-            last_ready: 0,
             port_free_at: 0,
             port_bytes: config.interconnect.port_bytes_per_cycle,
             geometry: LineGeometry::new(config),
@@ -64,14 +64,15 @@ impl Scripted {
         {
             let latency = self.script.latencies[self.next % self.script.latencies.len()];
             self.next += 1;
-            self.last_ready = self.last_ready.max(now + Cycle::from(latency));
-            self.replies.push_back((self.last_ready, self.perform(&request, image)));
+            let ahead = |reply: &Reply| !self.script.overtakes || reply.line == request.line;
+            let ahead = self.replies.iter().filter(|(_, reply)| ahead(reply)).map(|&(ready, _)| ready);
+            let ready = ahead.fold(now + Cycle::from(latency), Cycle::max);
+            self.replies.push_back((ready, self.perform(&request, image)));
         }
-        if let Some((ready, _)) = self.replies.front()
-            && *ready <= now
+        if let Some(oldest) = self.replies.iter().position(|&(ready, _)| ready <= now)
             && self.port_free_at <= now
             && ports.reply_ready(now, 0)
-            && let Some((_, reply)) = self.replies.pop_front()
+            && let Some((_, reply)) = self.replies.remove(oldest)
         {
             let bytes = reply.packet_bytes(self.geometry.sector_bytes());
             let cycles = Cycle::from(bytes.div_ceil(self.port_bytes));

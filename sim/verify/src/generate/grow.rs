@@ -15,6 +15,9 @@ const MAX_FUNCTIONS: usize = 3;
 /// Most nested loops in the kernel's body and in each function. Each loop needs its own counter.
 const MAX_LOOPS: [u8; MAX_FUNCTIONS + 1] = [3, 1, 1, 1];
 
+/// One node in this many is an instruction with operands that are special for it.
+const SPECIAL: u32 = 8;
+
 /// Weights of the execution classes among plain instructions.
 const CLASSES: &[(ExecClass, u32)] = &[
     (ExecClass::Int, 26),
@@ -241,6 +244,10 @@ impl Grower {
             self.budget -= 1;
             let pair = self.pair(place);
             to.extend(pair);
+        } else if self.one_in(SPECIAL) {
+            self.budget -= 1;
+            let special = self.special();
+            to.extend(special);
         } else {
             let node = self.node(place);
             to.push(node);
@@ -362,7 +369,7 @@ impl Grower {
     }
 
     /// An instruction on registers, predicates and fragments only.
-    fn plain(&mut self) -> Inst {
+    pub(super) fn plain(&mut self) -> Inst {
         let mut op = self.plain_op();
         for _ in 0..4 {
             if self.alternate && op.info().words() == self.last_words {

@@ -12,7 +12,7 @@
 //!
 //! [`grow`] prefers what breaks pipelines: results used one to three instructions later, alternating one and
 //! two words, guards that no lane or every lane passes, operands in one bank, overlapping register pairs,
-//! special floats, misaligned addresses. The registers end in a checksum in device memory, and conditions
+//! special floats, misaligned addresses, operands that are special for an operation ([`special`]). The registers end in a checksum in device memory, and conditions
 //! depend on them throughout, so a wrong value changes the path. With [`Options::pairs`] it also places any
 //! instruction directly behind a barrier, a shadow, an outstanding write or a bank conflict.
 
@@ -22,6 +22,7 @@ mod layout;
 mod lower;
 mod pairs;
 mod shrink;
+mod special;
 mod values;
 
 #[cfg(test)]

@@ -1,17 +1,21 @@
 //! Compares the records of both sides as they arrive.
 
 use super::cosim::{Agreement, Disagreement, Mode};
+use super::difference::{Code, is_counterpart};
+use super::fault;
+use super::packet;
 use super::process::Process;
-use super::step::{ISSUE_FIELDS, Record, Stage};
-use super::stream::Report;
+use super::step::{Record, Stage, Step, place};
+use super::stream::{FaultReport, Report};
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write;
 use std::ops::ControlFlow;
-use wave_isa::program::{FaultKind, Program};
 use wave_machine::clock::Cycle;
 
 /// Records in front of a difference that a report shows.
 const HISTORY: usize = 12;
+/// The step that counts instructions.
+const ISSUE: Step = Step::Stage(Stage::Issue);
 /// Cycles in which a report looks for a missing record.
 const LOOK_AHEAD: usize = 200;
 
@@ -29,7 +33,8 @@ impl Assembly {
     /// Adds a record. Returns the instruction that it completes, if any.
     fn add(&mut self, record: &Record) -> Option<(Key, Vec<u32>)> {
         let place = (record.slot, record.sequence);
-        match record.stage {
+        let Step::Stage(stage) = record.step else { return None };
+        match stage {
             Stage::Issue => {
                 let fields = &record.fields;
                 let wave = ([fields[7], fields[8], fields[9]], fields[6]);
@@ -64,8 +69,7 @@ impl Assembly {
 pub(super) struct Comparison<'a> {
     process: Process,
     mode: Mode,
-    program: &'a Program,
-    base: u32,
+    code: Code<'a>,
     history: VecDeque<Record>,
     /// The agreement so far.
     pub agreement: Agreement,
@@ -80,13 +84,12 @@ pub(super) struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// A comparison between the simulator, which runs the kernel with first word `base`, and a process.
-    pub(super) fn new(process: Process, mode: Mode, program: &'a Program, base: u32) -> Comparison<'a> {
+    /// A comparison between the simulator, which runs this code, and a process.
+    pub(super) fn new(process: Process, mode: Mode, code: Code<'a>) -> Comparison<'a> {
         Comparison {
             process,
             mode,
-            program,
-            base,
+            code,
             history: VecDeque::new(),
             agreement: Agreement::default(),
             ours: Assembly::default(),
@@ -98,13 +101,13 @@ impl<'a> Comparison<'a> {
     }
 
     fn line(&self, record: &Record) -> String {
-        record.describe(self.program, self.base)
+        self.code.line(record)
     }
 
     /// Takes the simulator's records of a cycle.
     pub(super) fn take(&mut self, ours: Vec<Record>) -> ControlFlow<()> {
         self.agreement.records += ours.len() as u64;
-        self.agreement.instructions += ours.iter().filter(|r| r.stage == Stage::Issue).count() as u64;
+        self.agreement.instructions += ours.iter().filter(|r| r.step == ISSUE).count() as u64;
         match self.mode {
             Mode::Cycle => self.take_cycle(ours),
             Mode::Architectural => self.take_architectural(&ours),
@@ -112,14 +115,17 @@ impl<'a> Comparison<'a> {
     }
 
     fn take_cycle(&mut self, ours: Vec<Record>) -> ControlFlow<()> {
-        let theirs = match self.process.next() {
-            Ok(Report::Cycle(theirs)) => theirs,
-            Ok(report) => {
-                self.over = Some(report);
-                Vec::new()
+        let mut theirs = Vec::new();
+        if self.over.is_none() {
+            match self.process.next() {
+                Ok(Report::Cycle(batch)) => theirs = batch,
+                Ok(report) => self.over = Some(report),
+                Err(what) => return self.broken(&what),
             }
-            Err(what) => return self.broken(&what),
-        };
+        }
+        if theirs.is_empty() && self.is_after_the_end(&ours) {
+            return ControlFlow::Continue(());
+        }
         if ours == theirs {
             self.history.extend(ours);
             let surplus = self.history.len().saturating_sub(HISTORY);
@@ -127,6 +133,13 @@ impl<'a> Comparison<'a> {
             return ControlFlow::Continue(());
         }
         self.differ(&ours, &theirs)
+    }
+
+    /// True if these are packets that the core sends after the cycle in which the other side has ended. A core without a
+    /// wave may still ask for code while the simulator completes its last cycles.
+    fn is_after_the_end(&self, ours: &[Record]) -> bool {
+        let Some(Report::Over(end, _)) = &self.over else { return false };
+        ours.iter().all(|record| record.step == Step::Packet && record.cycle > *end)
     }
 
     fn broken(&mut self, what: &str) -> ControlFlow<()> {
@@ -161,32 +174,32 @@ impl<'a> Comparison<'a> {
                 }
                 None => true,
             });
-            only.sort_by_key(|record| record.stage.turn());
+            only.sort_by_key(|record| record.step.turn());
             only
         };
         let (only_ours, only_theirs) = (only(ours, theirs), only(theirs, ours));
-        let moved = only_ours.iter().chain(&only_theirs).min_by_key(|r| r.stage.turn());
-        let stage = moved.map_or("end", |r| r.stage.name());
+        let moved = only_ours.iter().chain(&only_theirs).min_by_key(|r| r.step.turn());
+        let stage = moved.map_or("end", |r| r.step.name());
         let mut report = format!("first difference in cycle {first}, stage {stage}\n");
-        for (name, records) in [("simulator", &only_ours), ("other side", &only_theirs)] {
-            for record in records {
-                _ = writeln!(report, "  only the {name}: {}", self.line(record));
-            }
-        }
-        self.look_ahead(&only_ours, theirs, &mut report);
+        report += &self.only(&only_ours, &only_theirs);
+        self.look_ahead(&only_ours, &only_theirs, theirs, &mut report);
         if let Some(over) = &self.over {
-            _ = writeln!(report, "  the other side has ended: {}", describe_end(over));
+            _ = writeln!(report, "  the other side has ended: {}", self.describe_end(over));
         }
-        report.push_str("before it, on both sides:\n");
-        for record in &self.history {
-            _ = writeln!(report, "  {}", self.line(record));
-        }
+        report += &self.history();
         self.end = Some(Disagreement::Differs { cycle: first, stage, report });
         ControlFlow::Break(())
     }
 
-    /// Looks in the other side's next cycles for the records that only the simulator has.
-    fn look_ahead(&mut self, missing: &[Record], theirs: &[Record], report: &mut String) {
+    /// Looks in the other side's next cycles for the records that only the simulator has, unless they have a counterpart
+    /// in this cycle.
+    fn look_ahead(
+        &mut self,
+        missing: &[Record],
+        counterparts: &[Record],
+        theirs: &[Record],
+        report: &mut String,
+    ) {
         let mut later = theirs.to_vec();
         for _ in 0..LOOK_AHEAD {
             match self.process.next() {
@@ -194,14 +207,17 @@ impl<'a> Comparison<'a> {
                 _ => break,
             }
         }
-        for record in missing {
+        let has_none = |record: &&Record| !counterparts.iter().any(|its| is_counterpart(record, its));
+        for record in missing.iter().filter(has_none) {
             let same = |r: &&Record| {
-                (r.stage, r.slot, r.sequence, r.word)
-                    == (record.stage, record.slot, record.sequence, record.word)
+                (r.step, r.slot, r.sequence, r.word)
+                    == (record.step, record.slot, record.sequence, record.word)
+                    && (record.step != Step::Packet || packet::same_line(&r.fields, &record.fields))
             };
-            _ = match later.iter().find(same) {
-                Some(found) => writeln!(report, "  the other side has it so:  {}", self.line(found)),
-                None => writeln!(report, "  the other side has no {} of it soon", record.stage.name()),
+            _ = match (later.iter().find(same), record.step) {
+                (Some(found), _) => writeln!(report, "  the other side has it so:  {}", self.line(found)),
+                (None, Step::Packet) => writeln!(report, "  the other side sends no such packet soon"),
+                (None, step) => writeln!(report, "  the other side has no {} of it soon", step.name()),
             };
         }
     }
@@ -248,20 +264,21 @@ impl<'a> Comparison<'a> {
         }
         let (mine, its) = if ours { (what, other) } else { (other, what) };
         let place = mine.iter().zip(&its).take_while(|(a, b)| a == b).count();
-        let stage = if place <= ISSUE_FIELDS { Stage::Issue.name() } else { Stage::Retire.name() };
         let (group, wave, sequence) = key;
-        let hex = |words: &[u32]| words.iter().map(|w| format!("{w:x}")).collect::<Vec<_>>().join(" ");
-        let mut report = format!(
-            "instruction {sequence} of wave {wave} of workgroup {group:?} differs, at {stage}\n  \
-             simulator:  {}\n  other side: {}\n",
-            hex(&mine),
-            hex(&its)
-        );
-        if let Some(&word) = mine.first() {
-            let fields = mine.get(1..=ISSUE_FIELDS).unwrap_or_default().to_vec();
-            let record =
-                Record { cycle, stage: Stage::Issue, slot: 0, sequence: sequence as u32, word, fields };
-            _ = writeln!(report, "  {}", self.line(&record));
+        // In front of the effects is the instruction's word.
+        let (Some((&word, mine)), Some((&its_word, its))) = (mine.split_first(), its.split_first()) else {
+            return ControlFlow::Continue(());
+        };
+        let effect = place.saturating_sub(1);
+        let stage = self.code.stage_of_effect(word, if word == its_word { effect } else { 0 }).name();
+        let mut report =
+            format!("instruction {sequence} of wave {wave} of workgroup {group:?} differs, at {stage}\n");
+        let at = |word| place_of(&self.code, word);
+        if word == its_word {
+            _ = writeln!(report, "  {}", at(word));
+            report += &self.code.effects(word, mine, its);
+        } else {
+            _ = writeln!(report, "  simulator:  {}\n  other side: {}", at(word), at(its_word));
         }
         self.end = Some(Disagreement::Differs { cycle, stage, report });
         ControlFlow::Break(())
@@ -317,53 +334,115 @@ impl<'a> Comparison<'a> {
                     }
                 }
             }
-            (Report::Fault(cycle, kind, _, word), Report::Fault(its_cycle, its_kind, _, its_word)) => {
-                let same = (kind, word) == (its_kind, its_word)
-                    && (cycle == its_cycle || self.mode == Mode::Architectural);
-                if same {
-                    return Ok(());
-                }
-                let (mine, its) = (describe_end(ours), describe_end(theirs));
-                Err(differs(*cycle.min(its_cycle), format!("simulator: {mine}; other side: {its}")))
-            }
+            (Report::Fault(mine), Report::Fault(its)) => self.faults_agree(mine, its),
             (Report::CycleLimit(cycle), Report::CycleLimit(_)) => Err(Disagreement::Limit(*cycle as u32)),
             (_, Report::Cycle(records)) => {
-                let mut report = "the simulator has ended; the other side goes on:\n".to_owned();
+                let mine = self.describe_end(ours);
+                let mut report = format!("the simulator has ended ({mine}); the other side goes on:\n");
                 for record in records {
                     _ = writeln!(report, "  {}", self.line(record));
                 }
                 Err(differs(records.first().map_or(0, |r| r.cycle), report))
             }
             _ => {
-                let (mine, its) = (describe_end(ours), describe_end(theirs));
-                Err(differs(0, format!("simulator: {mine}; other side: {its}")))
+                let ends = |report: &Report| match report {
+                    Report::Over(cycle, _) | Report::Fault(FaultReport { cycle, .. }) => *cycle,
+                    _ => Cycle::MAX,
+                };
+                let (mine, its) = (self.describe_end(ours), self.describe_end(theirs));
+                let report =
+                    format!("the sides end differently\n  simulator:  {mine}\n  other side: {its}\n");
+                Err(differs(ends(ours).min(ends(theirs)), report + &self.history()))
             }
         }
     }
-}
 
-/// Number of a fault in the RTL's `fault_e`.
-pub(super) fn fault_number(kind: &FaultKind) -> u32 {
-    match kind {
-        FaultKind::IllegalInstruction(_) => 0,
-        FaultKind::DivergenceUnderflow => 1,
-        FaultKind::DivergenceOverflow { .. } => 2,
-        FaultKind::CallOverflow { .. } => 3,
-        FaultKind::ReturnDepth => 4,
-        FaultKind::BarrierInDivergence => 5,
-        FaultKind::OutOfBounds { .. } => 6,
-        FaultKind::MisalignedAtomic { .. } => 7,
-    }
-}
-
-fn describe_end(report: &Report) -> String {
-    match report {
-        Report::Over(cycle, _) => format!("it ends in cycle {cycle}"),
-        Report::Fault(cycle, kind, slot, word) => {
-            format!("a fault of kind {kind} in cycle {cycle}, slot {slot}, word {word}")
+    /// Both sides have ended with a fault: it must be the same, and in [`Mode::Cycle`] what stages before the one that
+    /// found it have done in its cycle, too.
+    fn faults_agree(&self, ours: &FaultReport, theirs: &FaultReport) -> Result<(), Disagreement> {
+        let mut differ = Vec::new();
+        let mut compare = |what, same: bool| {
+            if !same {
+                differ.push(what);
+            }
+        };
+        compare("kind", ours.kind == theirs.kind);
+        compare("place", ours.word == theirs.word);
+        if self.mode == Mode::Cycle {
+            compare("cycle", ours.cycle == theirs.cycle);
+            compare("slot", ours.slot.is_none() || theirs.slot.is_none() || ours.slot == theirs.slot);
         }
-        Report::CycleLimit(cycle) => format!("it gives up in cycle {cycle} (`--max-cycles`)"),
-        Report::Garbage(what) => what.clone(),
-        Report::Cycle(_) => "it goes on".to_owned(),
+        let cycle = ours.cycle.min(theirs.cycle);
+        if !differ.is_empty() {
+            let report = format!(
+                "the faults differ: {}\n  simulator:  {}\n  other side: {}\n{}",
+                differ.join(", "),
+                self.describe_fault(ours),
+                self.describe_fault(theirs),
+                self.history()
+            );
+            return Err(Disagreement::Differs { cycle, stage: "end", report });
+        }
+        if self.mode == Mode::Architectural {
+            return Ok(());
+        }
+        let turn = if fault::is_of_access(ours.kind) { Stage::Access.turn() } else { Stage::Issue.turn() };
+        let only = |a: &[Record], b: &[Record]| -> Vec<Record> {
+            let before = |record: &&Record| record.step.turn() < turn;
+            a.iter().filter(before).filter(|record| !b.contains(record)).cloned().collect()
+        };
+        let (mine, its) = (only(&ours.beside, &theirs.beside), only(&theirs.beside, &ours.beside));
+        let Some(first) = mine.iter().chain(&its).min_by_key(|record| record.step.turn()) else {
+            return Ok(());
+        };
+        let stage = first.step.name();
+        let mut report = format!("first difference in cycle {cycle}, that of the fault, stage {stage}\n");
+        report += &self.only(&mine, &its);
+        _ = writeln!(report, "  on both sides: {}", self.describe_fault(ours));
+        Err(Disagreement::Differs { cycle, stage, report: report + &self.history() })
     }
+
+    fn describe_fault(&self, fault: &FaultReport) -> String {
+        let slot = fault.slot.map_or_else(String::new, |slot| format!("slot {slot:<2} "));
+        let at = place_of(&self.code, fault.word);
+        format!("cycle {:<6} {slot}{at}: {}", fault.cycle, fault::name(fault.kind))
+    }
+
+    fn describe_end(&self, report: &Report) -> String {
+        match report {
+            Report::Over(cycle, _) => format!("it ends in cycle {cycle}"),
+            Report::Fault(fault) => format!("a fault: {}", self.describe_fault(fault)),
+            Report::CycleLimit(cycle) => format!("it gives up in cycle {cycle} (`--max-cycles`)"),
+            Report::Garbage(what) => what.clone(),
+            Report::Cycle(_) => "it goes on".to_owned(),
+        }
+    }
+
+    /// What came before a difference.
+    fn history(&self) -> String {
+        let mut text = match self.mode {
+            Mode::Cycle => "before it, on both sides:\n",
+            Mode::Architectural => "before it, on the simulator:\n",
+        }
+        .to_owned();
+        for record in &self.history {
+            _ = writeln!(text, "  {}", self.line(record));
+        }
+        text
+    }
+
+    /// The records that only one side has, and in which fields those differ that belong together.
+    fn only(&self, ours: &[Record], theirs: &[Record]) -> String {
+        let mut text = String::new();
+        for (name, records) in [("simulator", ours), ("other side", theirs)] {
+            for record in records {
+                _ = writeln!(text, "  only the {name}: {}", self.line(record));
+            }
+        }
+        text + &self.code.pairs(ours, theirs)
+    }
+}
+
+fn place_of(code: &Code<'_>, word: u32) -> String {
+    place(code.program, code.base, word)
 }

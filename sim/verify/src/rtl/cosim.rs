@@ -1,19 +1,25 @@
 //! Co-simulation: one launch on the simulator and on another core, compared while both run.
 //!
 //! Both run from one [`Stimulus`]: code, memory, launch, and a script of the memory side. In [`Mode::Cycle`]
-//! every step of every instruction must happen in the same cycle with the same contents. In
+//! every step of every instruction must happen in the same cycle with the same contents, and every packet must leave the
+//! core likewise. In
 //! [`Mode::Architectural`] the effects of each instruction of each wave must agree, whenever they happen.
 //! Both must end alike, with the same memory.
 
-use super::comparison::{Comparison, fault_number};
+use super::comparison::Comparison;
+use super::difference::Code;
+use super::fault;
 use super::observer::RecordStream;
+use super::packet::LINE_BYTES;
 use super::process::Process;
 use super::stimulus::Stimulus;
-use super::stream::{Bounds, Report};
+use super::stream::{Bounds, FaultReport, LANES, Report};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use wave_isa::WORD_BYTES;
 use wave_isa::program::{Fault, Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
@@ -123,8 +129,7 @@ impl Cosim<'_> {
     ) -> Result<Agreement, Disagreement> {
         let ended = self.run_both(executable, stimulus, beside);
         // A signal may have ended the other side before the simulator noticed.
-        let is_stopped = self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-        if is_stopped && ended.is_err() { Err(Disagreement::Interrupted) } else { ended }
+        if self.is_stopped() && ended.is_err() { Err(Disagreement::Interrupted) } else { ended }
     }
 
     fn run_both(
@@ -133,11 +138,15 @@ impl Cosim<'_> {
         stimulus: &Path,
         beside: Option<&mut dyn Observer>,
     ) -> Result<Agreement, Disagreement> {
+        self.check_widths()?;
         let process = self.start(executable, stimulus)?;
         let base = self.program.kernels[self.launch.kernel].code.start;
-        let mut comparison = Comparison::new(process, self.mode, self.program, base);
         let width = self.config.core.wave_width as usize;
-        let mut observer = RecordStream::new(self.program, base, width, |batch| comparison.take(batch));
+        let code = Code { program: self.program, base, width };
+        let mut comparison = Comparison::new(process, self.mode, code);
+        let packets = self.mode == Mode::Cycle;
+        let mut observer =
+            RecordStream::new(self.program, base, width, packets, |batch| comparison.take(batch));
         let end = match beside {
             None => self.simulate(Some(&mut observer))?,
             Some(beside) => {
@@ -146,11 +155,16 @@ impl Cosim<'_> {
             }
         };
         let (end, left) = match end {
-            End::Over(cycle, memory) => (Report::Over(cycle, memory), observer.complete(Cycle::MAX)),
+            // What an idle core sends after the end is not part of the run.
+            End::Over(cycle, memory) => (Report::Over(cycle, memory), observer.complete(cycle + 1)),
             End::Fault(fault) => {
                 let cycle = fault.cycle.unwrap_or(0);
                 let left = observer.complete(cycle);
-                (Report::Fault(cycle, fault_number(&fault.kind), 0, fault.pc / 4 - base), left)
+                let mut beside = observer.left().to_vec();
+                beside.sort_unstable();
+                let (kind, word) = (fault::number(&fault.kind), fault.pc / WORD_BYTES - base);
+                let slot = observer.slot_of(fault.workgroup, fault.wave);
+                (Report::Fault(FaultReport { cycle, kind, slot, word, beside }), left)
             }
             End::Stopped(cycle) => (Report::CycleLimit(cycle), ControlFlow::Continue(())),
         };
@@ -158,25 +172,47 @@ impl Cosim<'_> {
             return Err(end);
         }
         debug_assert!(left.is_continue(), "a comparison that stops says why");
-        comparison.agreement.fault = matches!(end, Report::Fault(..));
-        if let Report::Over(cycle, _) | Report::Fault(cycle, ..) = end {
+        comparison.agreement.fault = matches!(end, Report::Fault(_));
+        if let Report::Over(cycle, _) | Report::Fault(FaultReport { cycle, .. }) = end {
             comparison.agreement.cycles = cycle + 1;
         }
         comparison.finish(end)?;
         Ok(comparison.agreement)
     }
 
+    /// Records have rows and lines of one size.
+    fn check_widths(&self) -> Result<(), Disagreement> {
+        let (lanes, line) = (self.config.core.wave_width as usize, self.config.core.l1.line_bytes as usize);
+        if lanes == LANES && line == LINE_BYTES {
+            return Ok(());
+        }
+        Err(Disagreement::Refused(format!(
+            "`{}` has waves of {lanes} lanes and lines of {line} bytes, and a co-simulation is one of {LANES} lanes and \
+             {LINE_BYTES} bytes",
+            self.config.name
+        )))
+    }
+
     /// Starts the other side.
     pub(super) fn start(&self, executable: &Path, stimulus: &Path) -> Result<Process, Disagreement> {
-        let refused = Disagreement::Refused;
-        let bytes = self.stimulus().map_err(refused)?;
-        std::fs::write(stimulus, bytes).map_err(|e| refused(format!("{}: {e}", stimulus.display())))?;
-        let argument = stimulus.to_string_lossy().into_owned();
-        let arguments = [&[argument.as_str()], self.arguments].concat();
+        let command = self.command(executable, stimulus).map_err(Disagreement::Refused)?;
         // A core may report in which cycle it gives up.
         let bounds = Bounds { memory: self.memory.len(), cycles: Cycle::from(self.max_cycles) + 1 };
-        Process::start(executable, &arguments, self.patience, bounds, self.stop)
+        Process::start(command, self.patience, bounds, self.stop)
             .map_err(|e| Disagreement::Broken(format!("{}: {e}", executable.display())))
+    }
+
+    /// The command that starts the other side with a stimulus file, which is written.
+    pub(super) fn command(&self, executable: &Path, stimulus: &Path) -> Result<Command, String> {
+        std::fs::write(stimulus, self.stimulus()?).map_err(|e| format!("{}: {e}", stimulus.display()))?;
+        let mut command = Command::new(executable);
+        command.arg(stimulus).args(self.arguments);
+        Ok(command)
+    }
+
+    /// True if [`Cosim::stop`] is set.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// The bytes of the stimulus file.

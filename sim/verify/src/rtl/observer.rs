@@ -1,12 +1,13 @@
 //! The simulator's side of a comparison: its events as records.
 
-use super::step::{Record, SEQUENCES, Stage, masked, sent_rows};
+use super::packet;
+use super::step::{Record, SEQUENCES, Stage, Step, masked, sent_rows};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use wave_isa::program::Program;
 use wave_machine::clock::Cycle;
 use wave_machine::core::probe::{
-    Event, EventKind, Going, Issued, MemoryEvent, Observer, Results, StageEvent, Wants,
+    Event, EventKind, Going, Issued, MemoryEvent, Observer, Packet, Results, StageEvent, Wants,
 };
 use wave_machine::core::uop::{Kind, MicroOp};
 
@@ -15,11 +16,15 @@ pub(crate) struct RecordStream<'a, F> {
     program: &'a Program,
     base: u32,
     width: usize,
+    /// It makes records of packets.
+    packets: bool,
     records: Vec<Record>,
     issuing: Option<Record>,
     /// Per slot and sequence number, instructions in flight: their lanes, and whether they write registers or
     /// a predicate.
     in_flight: HashMap<(usize, u64), InFlight>,
+    /// By slot, the wave whose instruction issued there last: workgroup, wave.
+    waves: Vec<([u32; 3], u32)>,
     /// Receives the sorted records of a cycle. May stop the run.
     sink: F,
 }
@@ -32,10 +37,27 @@ struct InFlight {
 }
 
 impl<'a, F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'a, F> {
-    /// An observer of the kernel with first word `base`, on waves of `width` lanes.
-    pub(super) fn new(program: &'a Program, base: u32, width: usize, sink: F) -> RecordStream<'a, F> {
-        let (records, in_flight) = (Vec::new(), HashMap::new());
-        RecordStream { program, base, width, records, issuing: None, in_flight, sink }
+    /// An observer of the kernel with first word `base`, on waves of `width` lanes. `packets`: it makes records of
+    /// packets, too.
+    pub(super) fn new(
+        program: &'a Program,
+        base: u32,
+        width: usize,
+        packets: bool,
+        sink: F,
+    ) -> RecordStream<'a, F> {
+        let (records, in_flight, waves) = (Vec::new(), HashMap::new(), Vec::new());
+        RecordStream { program, base, width, packets, records, issuing: None, in_flight, waves, sink }
+    }
+
+    /// The records that have not been handed on.
+    pub(super) fn left(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// The slot in which a wave issued last.
+    pub(super) fn slot_of(&self, workgroup: [u32; 3], wave: u32) -> Option<u32> {
+        self.waves.iter().position(|&held| held == (workgroup, wave)).map(|slot| slot as u32)
     }
 
     fn push(&mut self, event: StageEvent, stage: Stage, fields: Vec<u32>) {
@@ -60,7 +82,8 @@ impl<'a, F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'a, F> {
 
 fn record(event: StageEvent, stage: Stage, fields: Vec<u32>) -> Record {
     let sequence = (event.sequence % SEQUENCES) as u32;
-    Record { cycle: event.cycle, stage, slot: event.slot as u32, sequence, word: event.word, fields }
+    let step = Step::Stage(stage);
+    Record { cycle: event.cycle, step, slot: event.slot as u32, sequence, word: event.word, fields }
 }
 
 /// The words of an instruction as the core fetches them.
@@ -73,13 +96,14 @@ fn words_of(op: &MicroOp, code: &[u32]) -> [u32; 3] {
 
 impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> Observer for RecordStream<'_, F> {
     fn wants(&self) -> Wants {
-        Wants::of(&[
+        let steps = Wants::of(&[
             EventKind::Stage,
             EventKind::Issued,
             EventKind::Going,
             EventKind::Results,
             EventKind::Access,
-        ])
+        ]);
+        if self.packets { steps.and(Wants::of(&[EventKind::Packet])) } else { steps }
     }
 
     fn event(&mut self, event: &Event<'_>) {
@@ -89,6 +113,7 @@ impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> Observer for RecordStream<'_, F> 
             Event::Going(going) => self.goes_on(going),
             Event::Results(results) => self.results(results),
             Event::Access(access) => self.accesses(access),
+            Event::Packet(packet) => self.sends(packet),
             _ => {}
         }
     }
@@ -122,6 +147,10 @@ impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'_, F> {
         fields.extend([active as u32, mask as u32, wave]);
         fields.extend(workgroup);
         self.issuing = Some(record(event, Stage::Issue, fields));
+        if self.waves.len() <= event.slot {
+            self.waves.resize(event.slot + 1, ([u32::MAX; 3], u32::MAX));
+        }
+        self.waves[event.slot] = (workgroup, wave);
         if op.needs_collector() && mask != 0 {
             let predicate = op.predicate_write != 0;
             let place = InFlight { lanes: mask, registers: op.destination_rows > 0, predicate };
@@ -155,5 +184,11 @@ impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'_, F> {
         fields.extend(masked(&sent[..rows * self.width], self.width, mask));
         let event = StageEvent { cycle, core, slot, sequence, word, stage: Stage::Execute };
         self.push(event, Stage::Access, fields);
+    }
+
+    fn sends(&mut self, packet: &Packet<'_>) {
+        let fields = packet::of_request(packet.request);
+        let (cycle, step) = (packet.cycle, Step::Packet);
+        self.records.push(Record { cycle, step, slot: 0, sequence: 0, word: 0, fields });
     }
 }

@@ -3,7 +3,6 @@
 
 use super::stream::{Bounds, Report, read};
 use std::io::Read;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -30,20 +29,18 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts `executable`. It must complete a cycle at least once per `patience`. Once `stop` is true,
+    /// Starts a command. It must complete a cycle at least once per `patience`. Once `stop` is true,
     /// nobody waits for it any longer.
     ///
     /// # Errors
     /// If it does not start.
     pub(super) fn start(
-        executable: &Path,
-        arguments: &[&str],
+        mut command: Command,
         patience: Duration,
         bounds: Bounds,
         stop: Option<&'static AtomicBool>,
     ) -> std::io::Result<Process> {
-        let mut command = Command::new(executable);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let missing = || std::io::Error::other("no standard output");
         let output = child.stdout.take().ok_or_else(missing)?;

@@ -12,6 +12,8 @@ const LATENCIES: usize = 251;
 const IN_SERVICE: usize = 8;
 /// One in this many programs has a faulting instruction.
 const FAULTS: u64 = 5;
+/// In one of this many, replies to different lines overtake one another.
+const OVERTAKE: u64 = 3;
 /// Nodes of a short program, and its most threads.
 const SHORT: (u32, u32) = (10, 24);
 
@@ -26,7 +28,7 @@ pub struct Trial {
 
 impl Trial {
     /// The trial of a seed on a machine, with a short or a long program. The memory side replies between
-    /// immediately and so late that every queue is full, unless `latency` gives bounds in cycles.
+    /// immediately and so late that every queue is full, unless `latency` gives bounds in cycles, and in order or not.
     pub fn of(config: &Config, seed: u64, short: bool, latency: Option<(u32, u32)>) -> Trial {
         let (fault, pairs) = (seed % FAULTS == FAULTS - 1, short || seed % 2 == 1);
         let mut options = Options { fault, pairs, ..Options::of(config) };
@@ -39,13 +41,14 @@ impl Trial {
             2 => (1, 200),
             _ => (2, 12),
         });
-        Trial { tree: grow(seed, &options), script: script(seed, bounds) }
+        let overtakes = seed % OVERTAKE == OVERTAKE - 1;
+        Trial { tree: grow(seed, &options), script: Script { overtakes, ..script(seed, bounds) } }
     }
 }
 
-/// A memory side whose latencies lie between two bounds, in cycles.
+/// A memory side whose latencies lie between two bounds, in cycles. It replies in order.
 pub fn script(seed: u64, (from, to): (u32, u32)) -> Script {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let latencies = (0..LATENCIES).map(|_| rng.random_range(from..=to)).collect();
-    Script { latencies, in_service: IN_SERVICE }
+    Script { latencies, in_service: IN_SERVICE, overtakes: false }
 }

@@ -1,6 +1,6 @@
 //! Makes retirement records (WVFI, `traces/format.md`) from the steps that another core reports.
 
-use super::step::{self, ISSUE_FIELDS, SEQUENCES};
+use super::step::{self, ISSUE_FIELDS, SEQUENCES, Step};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use wave_isa::table::{AccessKind, Space};
@@ -55,9 +55,13 @@ impl<'s> Retirement<'s> {
     pub fn take(&mut self, steps: &[step::Record]) -> io::Result<()> {
         let mut retired = Vec::new();
         // In the order of stages a fetch comes before a decode, but within a cycle a core decodes first.
-        let early = steps.iter().filter(|step| step.stage != Stage::Fetch);
-        for step in early.chain(steps.iter().filter(|step| step.stage == Stage::Fetch)) {
-            self.step(step, &mut retired);
+        let fetch = Step::Stage(Stage::Fetch);
+        let early = steps.iter().filter(|step| step.step != fetch);
+        for step in early.chain(steps.iter().filter(|step| step.step == fetch)) {
+            // Packets are no steps of an instruction.
+            if let Step::Stage(stage) = step.step {
+                self.step(stage, step, &mut retired);
+            }
         }
         retired.sort_unstable_by_key(Record::order);
         retired.iter().try_for_each(|record| self.put(record))
@@ -82,11 +86,11 @@ impl<'s> Retirement<'s> {
         self.sinks.iter_mut().try_for_each(|sink| sink.end(how, cycle, message))
     }
 
-    fn step(&mut self, step: &step::Record, retired: &mut Vec<Record>) {
+    fn step(&mut self, stage: Stage, step: &step::Record, retired: &mut Vec<Record>) {
         let (cycle, word) = (step.cycle, step.word);
         let (base, width) = (self.launch.base, self.width);
         let slot = self.slots.entry(step.slot).or_default();
-        match step.stage {
+        match stage {
             Stage::Fetch => slot.requests = [Some((word, cycle)), slot.requests[0]],
             Stage::Decode => {
                 // Words ascend, unless the wave was redirected, which empties the buffer.
@@ -123,7 +127,7 @@ impl<'s> Retirement<'s> {
             }
             Stage::Operands | Stage::Execute | Stage::WriteBack => {
                 if let Some(record) = slot.in_flight(step) {
-                    record.stages[step.stage] = cycle;
+                    record.stages[stage] = cycle;
                 }
             }
             Stage::Access => {

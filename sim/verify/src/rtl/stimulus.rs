@@ -7,7 +7,7 @@ use wave_machine::gpu::occupancy::Occupancy;
 use wave_machine::memory::Script;
 
 const MAGIC: u32 = u32::from_le_bytes(*b"WSTM");
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Most registers with an initial value.
 const REGISTERS: usize = 64;
 
@@ -55,6 +55,7 @@ impl Stimulus<'_> {
         words.extend(values);
         words.extend(interconnect_link(config));
         words.extend([self.script.in_service as u32, interconnect.port_bytes_per_cycle]);
+        words.push(u32::from(self.script.overtakes));
         words.push(self.script.latencies.len() as u32);
         words.extend(&self.script.latencies);
         words.push(self.program.code.len() as u32 * 4);
@@ -139,6 +140,7 @@ impl Replay {
         }
         let link = [words.next()?, words.next()?];
         let (in_service, port) = (words.next()? as usize, words.next()?);
+        let overtakes = words.next()? != 0;
         let count = words.next()?;
         let latencies: Vec<u32> = (0..count).map(|_| words.next()).collect::<Result<_, _>>()?;
         if latencies.is_empty() || latencies.contains(&0) || in_service == 0 {
@@ -179,7 +181,8 @@ impl Replay {
         if shape != expected || link != expected_link || port != interconnect.port_bytes_per_cycle {
             return Err(format!("it was not written for the machine `{}`", config.name));
         }
-        Ok(Replay { program, launch, memory, script: Script { latencies, in_service }, max_cycles })
+        let script = Script { latencies, in_service, overtakes };
+        Ok(Replay { program, launch, memory, script, max_cycles })
     }
 }
 

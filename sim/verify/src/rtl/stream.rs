@@ -1,6 +1,7 @@
 //! Reads the records that another core writes, groups them by cycle and checks them for consistency.
 
-use super::step::{ISSUE_FIELDS, Record, Stage, masked, sent_rows};
+use super::packet;
+use super::step::{ISSUE_FIELDS, Record, Stage, Step, masked, sent_rows};
 use std::collections::HashMap;
 use std::io::Read;
 use std::sync::mpsc::SyncSender;
@@ -12,8 +13,8 @@ use wave_machine::clock::Cycle;
 pub(super) enum Report {
     /// Records of a cycle, sorted; at least one.
     Cycle(Vec<Record>),
-    /// The kernel faulted: cycle, kind as its number in `fault_e`, slot, word.
-    Fault(Cycle, u32, u32, u32),
+    /// The kernel faulted.
+    Fault(FaultReport),
     /// The grid is done: last cycle, and device memory.
     Over(Cycle, Vec<u8>),
     /// The process gave up in this cycle.
@@ -22,8 +23,23 @@ pub(super) enum Report {
     Garbage(String),
 }
 
+/// A fault, with which a run ends.
+#[derive(Debug)]
+pub(super) struct FaultReport {
+    /// When.
+    pub cycle: Cycle,
+    /// Its kind, as the number of [`super::fault`].
+    pub kind: u32,
+    /// Wave slot; `None` if it is not known.
+    pub slot: Option<u32>,
+    /// Word of the kernel.
+    pub word: u32,
+    /// The records of its cycle, sorted. Those of stages that work after the one that found it may be missing.
+    pub beside: Vec<Record>,
+}
+
 /// Lanes of a row in the stream.
-const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
 /// Most records of a cycle: far more than a core has stages and slots.
 const RECORDS_OF_A_CYCLE: usize = 4096;
 
@@ -145,7 +161,8 @@ impl<R: Read> Reader<R> {
                         3 => Stage::Operands,
                         _ => Stage::Execute,
                     };
-                    self.batch.push(Record { cycle, stage, slot, sequence, word, fields: Vec::new() });
+                    let (step, fields) = (Step::Stage(stage), Vec::new());
+                    self.batch.push(Record { cycle, step, slot, sequence, word, fields });
                 }
                 (2, &[sequence, word, ..]) if fields.len() == ISSUE_FIELDS + 2 => {
                     self.issue(cycle, slot, sequence, word, &fields[2..]);
@@ -163,10 +180,15 @@ impl<R: Read> Reader<R> {
                 }
                 (8, &[kind, word]) => {
                     // The other side does not complete the records of this cycle.
-                    self.batch.clear();
-                    let fault = Report::Fault(cycle, kind, slot, word);
-                    sender.send(fault).map_err(|_| Stop::Closed)?;
+                    self.batch.sort_unstable();
+                    let beside = std::mem::take(&mut self.batch);
+                    let fault = FaultReport { cycle, kind, slot: Some(slot), word, beside };
+                    sender.send(Report::Fault(fault)).map_err(|_| Stop::Closed)?;
                     return self.ended();
+                }
+                (11, fields) if packet::makes_sense(fields) => {
+                    let (step, fields) = (Step::Packet, packet::meaningful(fields.to_vec()));
+                    self.batch.push(Record { cycle, step, slot: 0, sequence: 0, word: 0, fields });
                 }
                 (9, &[bytes]) if bytes as usize == self.bounds.memory => {
                     self.flush(sender)?;
@@ -202,7 +224,8 @@ impl<R: Read> Reader<R> {
         };
         let fields = masked(&rows[..(1 + access.sent) * LANES], LANES, access.lanes).collect();
         let word = access.word;
-        self.batch.push(Record { cycle, stage: Stage::Access, slot, sequence, word, fields });
+        let step = Step::Stage(Stage::Access);
+        self.batch.push(Record { cycle, step, slot, sequence, word, fields });
         Ok(())
     }
 
@@ -225,7 +248,8 @@ impl<R: Read> Reader<R> {
                 rows: [None; 4],
             });
         }
-        self.batch.push(Record { cycle, stage: Stage::Issue, slot, sequence, word, fields });
+        let step = Step::Stage(Stage::Issue);
+        self.batch.push(Record { cycle, step, slot, sequence, word, fields });
     }
 
     fn write(&mut self, cycle: Cycle, slot: u32, register: u32, row: [u32; LANES]) -> Result<(), Stop> {
@@ -242,8 +266,8 @@ impl<R: Read> Reader<R> {
         };
         if writer.rows.iter().all(Option::is_none) {
             let (sequence, word) = (writer.sequence, writer.word);
-            let (stage, fields) = (Stage::WriteBack, Vec::new());
-            self.batch.push(Record { cycle, stage, slot, sequence, word, fields });
+            let (step, fields) = (Step::Stage(Stage::WriteBack), Vec::new());
+            self.batch.push(Record { cycle, step, slot, sequence, word, fields });
         }
         writer.rows[place] = Some(row);
         Ok(())
@@ -279,7 +303,8 @@ impl<R: Read> Reader<R> {
                 _ => return Err("an instruction retired without the predicate that it writes".into()),
             }
         }
-        self.batch.push(Record { cycle, stage: Stage::Retire, slot, sequence, word, fields });
+        let step = Step::Stage(Stage::Retire);
+        self.batch.push(Record { cycle, step, slot, sequence, word, fields });
         Ok(())
     }
 }

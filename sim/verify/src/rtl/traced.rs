@@ -1,14 +1,22 @@
 //! Retirement traces of both sides of a comparison, to examine a difference.
 
 use super::cosim::{Cosim, Disagreement, End};
+use super::fault;
 use super::retirement::Retirement;
 use super::stream::Report;
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_observe::trace::record::{Header, How, Reports};
 use wave_observe::trace::recorder::{Recorder, header, launched};
 use wave_observe::trace::{Sink, Window};
+
+/// How many times as long as its patience a core may take of whose output nothing is read.
+const UNREAD_PATIENCE: u32 = 20;
+/// Time after which such a core is looked at again.
+const STEP: Duration = Duration::from_millis(20);
 
 /// The header of another core's trace. It reports every stage, but no stalls.
 pub fn header_of_other(config: &Config, producer: &str) -> Header {
@@ -52,6 +60,33 @@ impl Cosim<'_> {
         }
     }
 
+    /// Runs another core with a stimulus file that is written to `stimulus`, and reads nothing of what it writes. True if
+    /// it ends by itself: within [`Cosim::patience`], or if it makes the file `made` in this time, within a multiple of
+    /// it.
+    pub fn run_unread(&self, executable: &Path, stimulus: &Path, made: &Path) -> bool {
+        let Ok(mut command) = self.command(executable, stimulus) else { return false };
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let Ok(mut child) = command.spawn() else { return false };
+        let mut waited = Duration::ZERO;
+        let ended = loop {
+            match child.try_wait() {
+                Ok(Some(_)) => break true,
+                Ok(None) => {}
+                Err(_) => break false,
+            }
+            let patience = if made.exists() { self.patience * UNREAD_PATIENCE } else { self.patience };
+            if waited >= patience || self.is_stopped() {
+                break false;
+            }
+            std::thread::sleep(STEP);
+            waited += STEP;
+        };
+        // It may have ended already.
+        _ = child.kill();
+        _ = child.wait();
+        ended
+    }
+
     /// Runs another core with a stimulus file that is written to `stimulus`, and writes its records of a
     /// window. Returns the cycle that it reached. An early end is no error: the end of the trace tells the
     /// reason.
@@ -81,9 +116,7 @@ impl Cosim<'_> {
                     records.take(&steps).map_err(unwritten)?;
                 }
                 Ok(Report::Over(cycle, _)) => break (How::Complete, cycle, String::new()),
-                Ok(Report::Fault(cycle, kind, ..)) => {
-                    break (How::Fault, cycle, format!("a fault of kind {kind}"));
-                }
+                Ok(Report::Fault(fault)) => break (How::Fault, fault.cycle, fault::name(fault.kind)),
                 Ok(Report::CycleLimit(cycle)) => {
                     break (How::Stopped, cycle.min(limit), "the trace ends here".to_owned());
                 }

@@ -3,9 +3,11 @@
 mod arithmetic;
 mod breadth;
 mod control;
+mod faults;
 mod illegal;
 mod memory;
 mod mixed;
+mod overtaking;
 
 use crate::bench::Case;
 pub(crate) use arithmetic::every_register;

@@ -20,7 +20,7 @@ pub(super) const RULES: &[Rule] = &[
         "R1",
         "more workgroups than fit, in their order",
         || "mov_sr r2, sr_workgroup_id_x\niadd r3, r2, r1".to_owned(),
-        Some(("dispatcher.latency_cycles", |c| c.dispatcher.latency_cycles += 1, "fetch")),
+        Some(("dispatcher.latency_cycles", |c| c.dispatcher.latency_cycles += 1, "packet")),
         &[159],
     )
     .grid(9),

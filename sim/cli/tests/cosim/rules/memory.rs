@@ -42,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
         "L6",
         "accesses that the L1 refuses",
         || "mov_sr r2, sr_thread_id_x\nmov_imm r3, 128\nimul r4, r2, r3\nand r4, r4, r8\niadd r4, r4, r2\nmov_imm r5, 36\nimul r5, r2, r5\ndevice_load_u32 r6, r5\ndevice_load_u32 r7, r5".to_owned(),
-        Some(("core.l1.mshrs", |c| c.core.l1.mshrs = 2, "execute")),
+        Some(("core.l1.mshrs", |c| c.core.l1.mshrs = 2, "packet")),
         &[],
     )
     .threads(16),

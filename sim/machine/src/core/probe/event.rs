@@ -6,7 +6,7 @@ use crate::core::stage::Stage;
 use crate::core::uop::MicroOp;
 use crate::core::wait::Wait;
 use crate::core::wave::{Slot, SlotMask};
-use crate::memory::{Access, Burst, Hop, L1Counters, MemoryCounters, MemorySystem, SliceAccess};
+use crate::memory::{Access, Burst, Hop, L1Counters, MemoryCounters, MemorySystem, Request, SliceAccess};
 use crate::stats::{CoreCounters, SlotUse};
 use wave_isa::Scope;
 use wave_isa::table::MemoryOp;
@@ -49,6 +49,8 @@ pub enum Event<'a> {
     Burst(Burst),
     /// An instruction accesses local memory.
     LocalAccess(LocalAccess),
+    /// A core sends a packet into its port.
+    Packet(Packet<'a>),
     /// The kernel has ended and no core has a wave. Its release begins in this cycle.
     Release(Cycle),
     /// A sample, taken in the cycle of [`Observer::sample_at`](super::Observer::sample_at) and once more at the end of a
@@ -80,6 +82,7 @@ pub enum EventKind {
     SliceAccess,
     Burst,
     LocalAccess,
+    Packet,
     Release,
     Sample,
     State,
@@ -105,6 +108,7 @@ impl Event<'_> {
             Event::SliceAccess(_) => EventKind::SliceAccess,
             Event::Burst(_) => EventKind::Burst,
             Event::LocalAccess(_) => EventKind::LocalAccess,
+            Event::Packet(_) => EventKind::Packet,
             Event::Release(_) => EventKind::Release,
             Event::Sample(..) => EventKind::Sample,
             Event::State(..) => EventKind::State,
@@ -126,6 +130,7 @@ impl Event<'_> {
             Event::LineAccess(access) => Some(access.core),
             Event::Invalidated(invalidated) => Some(invalidated.core),
             Event::LocalAccess(access) => Some(access.core),
+            Event::Packet(packet) => Some(packet.core),
             Event::Atomic(_)
             | Event::Hop(_)
             | Event::SliceAccess(_)
@@ -161,6 +166,7 @@ impl Wants {
         EventKind::LineAccess,
         EventKind::Invalidated,
         EventKind::LocalAccess,
+        EventKind::Packet,
     ]);
 
     /// These kinds.
@@ -374,6 +380,17 @@ pub struct LocalAccess {
     pub word: u32,
     /// Passes over the banks that it takes.
     pub passes: u32,
+}
+
+/// A core sends a packet into its port: of the instruction cache, of a release or of the L1.
+#[derive(Debug, Clone, Copy)]
+pub struct Packet<'a> {
+    /// When. The packet holds the port from this cycle on.
+    pub cycle: Cycle,
+    /// Core.
+    pub core: u32,
+    /// The packet.
+    pub request: &'a Request,
 }
 
 /// Totals and levels of the machine part-way through a launch, for observers that sample.

@@ -13,9 +13,10 @@ mod listeners;
 pub use super::stage::Stage;
 use crate::clock::{Cycle, NEVER};
 pub use crate::memory::{Burst, Hop, HopKind, SliceAccess, SliceOutcome};
+use crate::memory::{MemoryPort, Request};
 pub use event::{
     AtomicEvent, Charge, Event, EventKind, Going, Invalidated, Issued, Level, LineAccess, LocalAccess,
-    MemoryEvent, Results, Sample, StageEvent, Stalls, Waits, Wants,
+    MemoryEvent, Packet, Results, Sample, StageEvent, Stalls, Waits, Wants,
 };
 pub use listeners::Listeners;
 use std::ops::ControlFlow;
@@ -49,6 +50,19 @@ pub trait Observer {
     fn advanced(&mut self, _: Cycle) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
+}
+
+/// Sends a packet into a core's port, and tells the observer of it.
+#[inline]
+pub(crate) fn send<P: Probe>(now: Cycle, port: &mut MemoryPort, request: Request, probe: &mut P) {
+    tell_packet(now, u32::from(port.core()), &request, probe);
+    port.push(now, request);
+}
+
+/// Tells the observer of a packet that leaves its core.
+#[inline]
+pub(crate) fn tell_packet<P: Probe>(cycle: Cycle, core: u32, request: &Request, probe: &mut P) {
+    probe.tell(EventKind::Packet, || Event::Packet(Packet { cycle, core, request }));
 }
 
 /// Whether a run is watched, as a type.

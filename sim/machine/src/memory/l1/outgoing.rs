@@ -23,9 +23,16 @@ impl L1 {
     }
 
     /// Sends the oldest request if the port can take it, and writes back a line of the epochs that are being
-    /// closed (bits 0 and 1 of `closing`): at most one each a cycle. True if it did something.
+    /// closed (bits 0 and 1 of `closing`): at most one each a cycle. `leaves` is told of the request that it sends. True
+    /// if it did something.
     #[inline]
-    pub fn tick(&mut self, now: Cycle, port: &mut MemoryPort, closing: u8) -> bool {
+    pub fn tick(
+        &mut self,
+        now: Cycle,
+        port: &mut MemoryPort,
+        closing: u8,
+        leaves: &mut impl FnMut(&Request),
+    ) -> bool {
         let wrote_back = closing != 0 && self.tick_write_back(now, closing);
         if self.leaves_from > now {
             return wrote_back;
@@ -35,15 +42,16 @@ impl L1 {
             self.leaves_from = port.next_ready(now + 1).unwrap_or(now + 1);
             return wrote_back;
         }
-        self.send_oldest(now, port);
+        self.send_oldest(now, port, leaves);
         true
     }
 
     #[inline]
-    fn send_oldest(&mut self, now: Cycle, port: &mut MemoryPort) {
+    fn send_oldest(&mut self, now: Cycle, port: &mut MemoryPort, leaves: &mut impl FnMut(&Request)) {
         let Some((_, request)) = self.outgoing.pop_front() else { return };
         self.leaves_from = self.outgoing.front().map_or(NEVER, |&(from, _)| from);
         self.unblock(Reject::Outgoing);
+        leaves(&request);
         port.push(now, request);
     }
 }

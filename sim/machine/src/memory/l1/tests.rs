@@ -68,7 +68,7 @@ impl Bench {
 
     /// Ends the cycle: the L1 sends, and the next cycle begins.
     pub(super) fn tick(&mut self) {
-        self.l1.tick(self.now, &mut self.port, self.closing);
+        self.l1.tick(self.now, &mut self.port, self.closing, &mut |_| ());
         exchange(&mut self.port.requests, &mut self.memory.requests);
         exchange(&mut self.memory.replies, &mut self.port.replies);
         self.now += 1;

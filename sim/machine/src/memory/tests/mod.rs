@@ -123,7 +123,7 @@ impl Rig {
                 if takes && port.reply(now).is_some_and(|reply| l1.accept(now, reply)) {
                     port.pop_reply(now);
                 }
-                l1.tick(now, port, unit.closing(core));
+                l1.tick(now, port, unit.closing(core), &mut |_| ());
             }
         }
         self.system.run(self.now, until);
