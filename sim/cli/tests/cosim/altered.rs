@@ -103,11 +103,12 @@ fn report(difference: Result<Agreement, Disagreement>) -> String {
 #[test]
 fn each_field_of_a_packet_is_compared_and_named() {
     let case = packets();
+    type Which<'a> = &'a dyn Fn(&[u32]) -> bool;
     type Change = fn(&mut Vec<u32>);
     let write = |record: &[u32]| is_packet(record, WRITE);
     let read = |record: &[u32]| is_packet(record, READ) && record[PLACE] == 0;
     let add = |record: &[u32]| is_packet(record, ATOMIC) && record[OPERATION] != CAS;
-    let changes: [(&dyn Fn(&[u32]) -> bool, Change, &str); 9] = [
+    let changes: [(Which<'_>, Change, &str); 9] = [
         (&write, |r| r[KIND] = READ, "packet, kind: simulator write, other side read"),
         (&read, |r| r[PLACE] = 1, "packet, space: simulator device memory, other side code"),
         (&read, |r| r[LINE] = 0x60, "packet, line: simulator 0x00000000, other side 0x00000060"),

@@ -184,8 +184,8 @@ mod tests {
         // Steps of different instructions are not held against each other.
         let other = Record { sequence: 3, ..record(Stage::Retire, add, &[1, 3]) };
         assert_eq!(code.pairs(&[record(Stage::Retire, add, &[1, 2])], &[other]), "");
-        let many = vec![1; 20];
-        assert!(pairs(Stage::Access, 0, &vec![0; 20], &many).ends_with("… and 12 more\n"));
+        let many = [1; 20];
+        assert!(pairs(Stage::Access, 0, &[0; 20], &many).ends_with("… and 12 more\n"));
     }
 
     #[test]

@@ -192,3 +192,60 @@ impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'_, F> {
         self.records.push(Record { cycle, step, slot: 0, sequence: 0, word: 0, fields });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rtl::{Cosim, Mode, script};
+    use std::time::Duration;
+    use wave_isa::program::{Launch, assemble};
+    use wave_machine::config::load;
+
+    const KERNEL: &str = ".kernel k\n.registers 16\nmov_imm r2, 64\ndevice_load_u32 r3, r2\ndevice_store_u32 r2, r3\n\
+                          atomic_add r4, r2, r3, .device\nfence_release .system\nhalt\n.end";
+
+    /// Kinds of the packets that have records, and whether they are for code.
+    fn packets(wanted: bool) -> Vec<(u32, u32)> {
+        let config = load("rtl.ron").unwrap();
+        let (program, _) = assemble(KERNEL, "k.wave").unwrap();
+        let launch = Launch {
+            kernel: 0,
+            grid: [1, 1, 1],
+            workgroup: [8, 1, 1],
+            registers: 16,
+            local_memory_bytes: 0,
+            initial_registers: Vec::new(),
+        };
+        let (memory, script) = (vec![0; 256], script(1, (2, 12)));
+        let cosim = Cosim {
+            config: &config,
+            program: &program,
+            launch: &launch,
+            memory: &memory,
+            script: &script,
+            mode: Mode::Cycle,
+            max_cycles: 10_000,
+            patience: Duration::ZERO,
+            arguments: &[],
+            stop: None,
+        };
+        let mut met = Vec::new();
+        let mut observer = RecordStream::new(&program, 0, 8, wanted, |batch| {
+            let packets = batch.into_iter().filter(|record| record.step == Step::Packet);
+            met.extend(packets.map(|record| (record.fields[0], record.fields[1])));
+            ControlFlow::Continue(())
+        });
+        cosim.simulate(Some(&mut observer)).unwrap();
+        met
+    }
+
+    #[test]
+    fn packets_of_code_of_the_l1_and_of_releases_have_records_if_they_are_wanted() {
+        let met = packets(true);
+        // A read, a write, an atomic and a release, in this order, beside reads of code.
+        let data: Vec<u32> = met.iter().filter(|(_, code)| *code == 0).map(|(kind, _)| *kind).collect();
+        assert_eq!(data, [0, 1, 2, 3], "{met:?}");
+        assert!(met.contains(&(0, 1)), "{met:?}");
+        assert_eq!(packets(false), []);
+    }
+}

@@ -66,7 +66,7 @@ fn number_of(op: AtomicOp) -> u32 {
 pub(super) fn makes_sense(fields: &[u32]) -> bool {
     fields.len() == FIELDS
         && fields[KIND] <= RELEASE
-        && fields[LINE] as usize % LINE_BYTES == 0
+        && (fields[LINE] as usize).is_multiple_of(LINE_BYTES)
         && (fields[KIND] != ATOMIC || (fields[OPERATION] as usize) < AtomicOp::ALL.len())
 }
 

@@ -4,6 +4,7 @@ use super::cosim::{Cosim, Disagreement, End};
 use super::fault;
 use super::retirement::Retirement;
 use super::stream::Report;
+use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -26,6 +27,12 @@ pub fn header_of_other(config: &Config, producer: &str) -> Header {
 
 /// The sinks of a side's records, each with a name for messages.
 pub type Sinks<'s> = Vec<(String, Box<dyn Sink + 's>)>;
+
+/// Reads an output to its end, beside everything else.
+fn drain(output: Option<impl Read + Send + 'static>) {
+    let Some(mut output) = output else { return };
+    std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
+}
 
 impl Cosim<'_> {
     /// Runs the simulator and writes its records of a window. Returns the cycle in which it ended.
@@ -60,13 +67,16 @@ impl Cosim<'_> {
         }
     }
 
-    /// Runs another core with a stimulus file that is written to `stimulus`, and reads nothing of what it writes. True if
+    /// Runs another core with a stimulus file that is written to `stimulus`, and looks at nothing of what it writes. True if
     /// it ends by itself: within [`Cosim::patience`], or if it makes the file `made` in this time, within a multiple of
     /// it.
     pub fn run_unread(&self, executable: &Path, stimulus: &Path, made: &Path) -> bool {
         let Ok(mut command) = self.command(executable, stimulus) else { return false };
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let Ok(mut child) = command.spawn() else { return false };
+        // Through pipes: what the core leaves behind ends with this process at the latest.
+        drain(child.stdout.take());
+        drain(child.stderr.take());
         let mut waited = Duration::ZERO;
         let ended = loop {
             match child.try_wait() {
