@@ -123,7 +123,7 @@ fn instructions_are_charged_with_all_that_cores_do() {
         let mut of_launches = 0.0;
         for launch in &steps {
             let report = gpu.run(launch, &RunOptions::UNBOUNDED, None, &mut |_| {}).unwrap();
-            of_launches += Energy::of(&config, &report, &prices).total_joules();
+            of_launches += Energy::of(&config, &report, prices).total_joules();
             total.cycles += report.cycles;
             total.core += &report.core;
             total.l1 += &report.l1;

@@ -188,7 +188,7 @@ fn figures() -> Vec<Figure> {
             "area of t4.ron (TU104 has graphics and more)",
             "mm²",
             545.0,
-            Area::of(&t4, &prices).total_mm2(),
+            Area::of(&t4, prices).total_mm2(),
             3.0,
             "NVIDIA, Turing white paper, 2018",
         ),
