@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <unistd.h>
+
 #include "Vwave_bench.h"
 #include "Vwave_bench__Dpi.h"
 #include "verilated.h"
@@ -47,12 +49,20 @@ struct Stimulus {
   }
 };
 
-// Output: 32-bit words, flushed in blocks.
+// Output: 32-bit words, flushed in blocks. What the model itself prints, such as an assertion that fails, goes to the
+// standard error instead.
+FILE* records = nullptr;
 std::vector<uint32_t> output;
 void flush() {
-  if (!output.empty() && std::fwrite(output.data(), 4, output.size(), stdout) != output.size()) std::exit(3);
+  if (!output.empty() && std::fwrite(output.data(), 4, output.size(), records) != output.size()) std::exit(3);
   output.clear();
-  std::fflush(stdout);
+  std::fflush(records);
+}
+void take_standard_output() {
+  records = fdopen(dup(STDOUT_FILENO), "wb");
+  if (!records || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) fail("no standard output");
+  // Where an assertion ends the run, the cycles before it are told.
+  Verilated::addFlushCb([](void*) { flush(); }, nullptr);
 }
 uint32_t now = 0;
 bool quiet = false;              // of the records, only the end
@@ -236,6 +246,7 @@ void bench_over() { over = true; }
 }
 
 int main(int argc, char** argv) {
+  take_standard_output();
   Verilated::commandArgs(argc, argv);
   if (argc < 2) fail("usage: wave_bench STIMULUS [+quiet] [+fst+FROM+TO+FILE] [+coverage+FILE]");
   Stimulus s(argv[1]);
@@ -363,6 +374,6 @@ int main(int argc, char** argv) {
     output.push_back(uint32_t(memory.size()));
   }
   const int status = finish(0);
-  if (over) std::fwrite(memory.data(), 1, memory.size(), stdout);
+  if (over) std::fwrite(memory.data(), 1, memory.size(), records);
   return status;
 }

@@ -144,4 +144,11 @@ module collector
       reading_q <= '0;
     end
   end
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert ($countones(used_q) == int'(count_q)) else $error("the order names other collectors than those in use");
+      assert (!take || free) else $error("an instruction without a collector");
+      assert ((reading_q & ~used_q) == 0) else $error("a free collector reads operands");
+    end
 endmodule

@@ -61,4 +61,10 @@ module dispatcher
       end
     end
   end
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert (finished_q <= next_q) else $error("more workgroups have ended than have begun");
+      assert (!begun_q || free <= launch.resident) else $error("more workgroup slots are free than there are");
+    end
 endmodule

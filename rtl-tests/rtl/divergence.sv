@@ -7,6 +7,7 @@ module divergence
   import wave_core_pkg::*;
 (
     input  logic   clk,
+    input  logic   rst_n,
     input  slots_t started,
     input  lanes_t started_lanes[MAX_WAVES],
     // The instruction of `slot`. `step`: it is a control instruction that issues.
@@ -224,4 +225,14 @@ module divergence
         skipped_q[w] <= '0;
       end
   end
+
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n && step) begin
+      assert ((active & ~live) == 0) else $error("a lane is active that is not alive");
+      assert (int'(depth) <= DIVERGENCE_DEPTH && innermost <= depth)
+      else $error("more constructs are open than there can be");
+      assert (int'(calls) <= CALL_DEPTH) else $error("more calls are open than there can be");
+      assert (active == 0 || skipped == 0) else $error("lanes are active in a construct that is walked over");
+    end
 endmodule

@@ -193,4 +193,13 @@ module execute
       for (int u = 0; u < UNITS; u++) busy_q[u] <= '0;
     end
   end
+  logic [N-1:0] complete_set;
+  always_comb for (int k = 0; k < N; k++) complete_set[k] = complete[k];
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert ($countones(reserved) <= REGISTERS_WRITE_PORTS) else $error("more results than write ports");
+      assert ((leaves & ~complete_set) == 0)
+      else $error("an instruction leaves its collector before its operands are read");
+    end
 endmodule

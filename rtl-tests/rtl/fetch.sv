@@ -75,12 +75,15 @@ module fetch
 
   // A line arrives: waves that wait for it may request again. The last miss moves to the freed entry.
   slots_t woken;
+  logic   reply_wanted;
   always_comb begin
+    reply_wanted = 1'b0;
     miss_replied = miss_q;
     woken = '0;
     if (reply_valid) begin
       for (int i = 0; i < FETCH_ICACHE_MSHRS; i++)
         if (miss_q[i].valid && miss_q[i].line == reply_line) begin
+          reply_wanted = 1'b1;
           woken = miss_q[i].waves;
           for (int j = i; j < FETCH_ICACHE_MSHRS - 1; j++) miss_replied[j] = miss_q[j+1];
           miss_replied[FETCH_ICACHE_MSHRS-1] = '0;
@@ -261,4 +264,14 @@ module fetch
         end
     end
   end
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert (!requested || !fetching[slot]) else $error("a wave has two groups on their way");
+      assert (!reply_valid || reply_wanted) else $error("a line of code comes that nobody asked for");
+      for (int i = 0; i < FETCH_ICACHE_MSHRS; i++)
+        for (int j = 0; j < i; j++)
+          assert (!(miss_q[i].valid && miss_q[j].valid && miss_q[i].line == miss_q[j].line))
+          else $error("two misses of one line of code");
+    end
 endmodule

@@ -164,4 +164,11 @@ module issue
       last_q <= '0;
     end
   end
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert (!valid || (resident[slot] && !ended[slot])) else $error("a wave issues that is not there");
+      assert (!valid || !(shadow[slot] || at_barrier[slot])) else $error("a wave issues in a shadow or at a barrier");
+      assert (!collect || collector_free) else $error("a collector is taken that is not free");
+    end
 endmodule

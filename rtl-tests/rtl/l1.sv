@@ -312,4 +312,18 @@ module l1
       end
     end
   end
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert (!reply_taken || !reply_is_data || (mshr_used_q[reply_mshr] && mshr_waiting_q[reply_mshr] != 0))
+      else $error("a line comes that no miss waits for");
+      assert (!allocates || !used[mshr_free]) else $error("a miss takes an entry that is in use");
+      assert (!waits || allocates || int'(waiting[mshr]) < MERGES)
+      else $error("more accesses wait for a line than it has room for");
+      assert ((mshr_current_q & ~mshr_used_q) == 0) else $error("a free entry has a line");
+      for (int i = 0; i < MSHRS; i++)
+        for (int j = 0; j < i; j++)
+          assert (!(mshr_current_q[i] && mshr_current_q[j] && mshr_line_q[i] == mshr_line_q[j]))
+          else $error("two misses of one line");
+    end
 endmodule

@@ -48,4 +48,10 @@ module l1_requests
       count_q <= '0;
     end
   end
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert (int'(count_q) <= REQUESTS) else $error("more requests than places");
+      assert (!request_taken || request_valid) else $error("a request is taken that is not there");
+    end
 endmodule

@@ -102,4 +102,12 @@ module l1_responses
       fill_count_q <= '0;
     end
   end
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert (int'(fill_count_q) <= FILLS) else $error("more responses of replies than places");
+      assert (int'(hit_count_q) <= HITS) else $error("more responses of hits than places");
+      assert (int'(ready_count_q) <= int'(fill_count_q) + int'(hit_count_q))
+      else $error("more responses are ready than there are");
+    end
 endmodule

@@ -365,4 +365,17 @@ module lsu
       any_sent_q <= 1'b0;
     end
   end
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert (!take || int'(count_left) < Q) else $error("the queue is full");
+      assert (!take || !used_q[free_entry]) else $error("an entry is taken that is in use");
+      assert (!for_entry || (used_q[answered] && outstanding_q[answered] != 0))
+      else $error("a response that no entry waits for");
+      assert (!return_last || used_q[returning]) else $error("an entry is given back that is not in use");
+      assert (int'(returning_q) <= RETURNS) else $error("more loads than return entries");
+      assert (int'(pending_q) <= LSU_PENDING_ENTRIES) else $error("more loads than pending entries");
+      assert (!access_valid || served != 0) else $error("an access without a lane");
+      assert (!local_pass || mask == 0 || local_bytes != 0) else $error("a pass of local memory serves nothing");
+    end
 endmodule

@@ -50,4 +50,10 @@ module memory_port
     else if (busy_q != 0) busy_q <= busy_q - 1'b1;
     if (!rst_n) busy_q <= '0;
   end
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert ($onehot0({code_taken, release_taken, l1_taken})) else $error("two packets leave at once");
+      assert (!send || credit) else $error("a packet leaves without a credit");
+    end
 endmodule

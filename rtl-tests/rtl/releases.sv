@@ -130,4 +130,12 @@ module releases
     if (ask_taken) state_d.to_ask = 1'b0;
   end
   always_ff @(posedge clk) state_q <= rst_n ? state_d : '0;
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert (!acknowledge || state_q.pending[acknowledge_epoch] != 0)
+      else $error("an acknowledgement of a store that is not on its way");
+      assert (state_q.round != 0 || state_q.next == 0) else $error("fences wait for a round that does not begin");
+      assert ((state_q.asked & state_q.to_be_asked) == 0) else $error("a fence asks twice");
+    end
 endmodule

@@ -240,4 +240,20 @@ module wave
         in_flight_q[w] <= '0;
       end
   end
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert (!pop || count_q[slot] != 0) else $error("an instruction issues from an empty buffer");
+      assert (count_d[push_slot] <= count_t'(FETCH_BUFFER_ENTRIES))
+      else $error("more instructions than the buffer has entries");
+      assert (!(pop && collect) || (pending[slot] & rows_of(head.rd, head.dst_rows)) == 0)
+      else $error("an instruction overwrites a register that is outstanding");
+      for (int w = 0; w < MAX_WAVES; w++) begin
+        assert (in_flight_q[w] >= flight_t'(retired[w])) else $error("more retirements than instructions in flight");
+        assert (accesses_q[w] >= flight_t'(accesses_over[w]))
+        else $error("more accesses retire than are outstanding");
+        assert (loads_q[w] >= flight_t'(loads_over[w])) else $error("more loads retire than are outstanding");
+        assert ((cleared[w] & ~pending_q[w]) == 0) else $error("a register is written that is not outstanding");
+      end
+    end
 endmodule

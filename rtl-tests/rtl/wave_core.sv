@@ -189,7 +189,7 @@ module wave_core
       .control_fault_kind, .end_code, .end_wave, .redirect, .barrier, .passes, .fence, .invalidate, .shadow,
       .shadow_ends, .shadow_after, .fault(issue_fault), .fault_kind(issue_fault_kind), .seq);
   divergence u_divergence (
-      .clk, .started, .started_lanes, .slot, .step, .end_wave(end_code), .op(uop.op), .guard, .condition,
+      .clk, .rst_n, .started, .started_lanes, .slot, .step, .end_wave(end_code), .op(uop.op), .guard, .condition,
       .target(call_target), .next(next_pc), .active, .live, .jump, .jump_target, .ended(control_ended),
       .fault(control_fault), .fault_kind(control_fault_kind));
 

@@ -119,4 +119,13 @@ module workgroup
       group_resident_q <= '0;
     end
   end
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) begin
+      assert (!start_valid || $countones(started) == int'(launch.waves))
+      else $error("a workgroup comes that does not fit");
+      assert (!start_valid || group_found) else $error("a workgroup comes without a workgroup slot");
+      assert (!(barrier || end_wave) || resident[slot]) else $error("a wave acts that is not there");
+      assert ((at_barrier_q & ended_q & resident_q) == 0) else $error("a wave that has ended is at a barrier");
+    end
 endmodule

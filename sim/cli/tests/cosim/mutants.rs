@@ -120,7 +120,12 @@ fn every_planted_bug_is_found() {
         });
         let (name, cycle, stage) = match found {
             Some((name, Disagreement::Differs { cycle, stage, .. })) => (name, cycle.to_string(), stage),
-            Some((name, Disagreement::Broken(_))) => (name, String::new(), "no sense in its records"),
+            Some((name, Disagreement::Broken(what))) => {
+                let assertion =
+                    what.lines().find_map(|line| line.split_once("Assertion failed in ")?.1.split_once(": "));
+                let (_, what) = assertion.expect("only an assertion ends a run");
+                (name, String::new(), &*format!("assertion: {what}").leak())
+            }
             Some((name, why)) => panic!("{number}, {name}: {why}"),
             None => {
                 survivors.push(number);
