@@ -65,14 +65,29 @@ void take_standard_output() {
   Verilated::addFlushCb([](void*) { flush(); }, nullptr);
 }
 uint32_t now = 0;
+// Set by a core that tells the steps of a cycle, and its fault, in the next one. Packets, answers and the end of the run
+// it tells in theirs, so the records of its packets wait here for those of the steps.
+uint32_t trails = 0;
+std::vector<uint32_t> packets;
 bool quiet = false;              // of the records, only the end
 constexpr uint32_t kEnds = 8;    // the first kind that ends a run
 constexpr uint32_t kPacket = 11;
+// The cycle whose steps are told now.
+uint32_t told() { return now - trails; }
 void emit(uint32_t kind, uint32_t slot, std::initializer_list<uint32_t> fields) {
   if (quiet && kind < kEnds) return;
   output.push_back(kind | slot << 8 | static_cast<uint32_t>(fields.size()) << 16);
-  output.push_back(now);
+  output.push_back(told());
   output.insert(output.end(), fields);
+}
+
+// The records of packets of the cycles whose steps are told.
+constexpr size_t kPacketWords = 2 + 7 + 8;
+void tell_packets() {
+  size_t due = 0;
+  while (due < packets.size() && packets[due + 1] + trails <= now) due += kPacketWords;
+  output.insert(output.end(), packets.begin(), packets.begin() + due);
+  packets.erase(packets.begin(), packets.begin() + due);
 }
 
 struct Request {
@@ -201,7 +216,7 @@ void bench_row(int place, int w0, int w1, int w2, int w3, int w4, int w5, int w6
 void bench_access(int slot, int seq) {
   if (quiet) return;
   output.push_back(6 | uint32_t(slot) << 8 | 41u << 16);
-  output.push_back(now);
+  output.push_back(told());
   output.push_back(uint32_t(seq));
   for (int r = 0; r < 5; r++) output.insert(output.end(), rows[r], rows[r] + 8);
 }
@@ -211,12 +226,13 @@ void bench_retire(int slot, int seq, int pc, int is_pred, int index, int value) 
 void bench_write(int slot, int reg) {
   if (quiet) return;
   output.push_back(7 | uint32_t(slot) << 8 | 9u << 16);
-  output.push_back(now);
+  output.push_back(told());
   output.push_back(uint32_t(reg));
   output.insert(output.end(), rows[0], rows[0] + 8);
 }
 void bench_fault(int kind, int slot, int pc) {
   faulted = true;
+  tell_packets();
   emit(8, slot, {uint32_t(kind), uint32_t(pc)});
 }
 void bench_request(int kind, int tag, int code_space, int line, int mask, int atomic_op, int swap, int hint) {
@@ -236,13 +252,15 @@ void bench_request(int kind, int tag, int code_space, int line, int mask, int at
   if (credits == 0) fail("a packet was sent without a credit");
   credits--;
   if (quiet) return;
-  output.push_back(kPacket | (7u + 8) << 16);
-  output.push_back(now);
-  for (int field : {kind, code_space, line, mask, atomic_op, swap, hint}) output.push_back(uint32_t(field));
-  output.insert(output.end(), r.data, r.data + 8);
+  packets.push_back(kPacket | (kPacketWords - 2) << 16);
+  packets.push_back(now);
+  for (int field : {kind, code_space, line, mask, atomic_op, swap, hint}) packets.push_back(uint32_t(field));
+  packets.insert(packets.end(), r.data, r.data + 8);
+  if (trails == 0) tell_packets();
 }
 void bench_reply_taken() { reply_taken = true; }
 void bench_over() { over = true; }
+void bench_trails() { trails = 1; }
 }
 
 int main(int argc, char** argv) {
@@ -331,12 +349,23 @@ int main(int argc, char** argv) {
     top->eval();
   }
   top->rst_n = 1;
+  auto clock = [&] {
+    reply_taken = false;
+    top->clk = 0;
+    top->eval();
+    top->clk = 1;
+    top->eval();
+    tell_packets();
+#if VM_TRACE_FST
+    if (fst.isOpen() && now >= fst_from && now <= fst_to) fst.dump(now);
+    if (fst.isOpen() && now >= fst_to) fst.close();
+#endif
+  };
   for (;; now++) {
     while (!request_credits.empty() && request_credits.front() <= now) {
       request_credits.pop_front();
       credits++;
     }
-    top->clk = 0;
     top->credit = credits > 0;
     bool arrived = !coming.empty() && coming.front().ready <= now;
     top->reply_valid = arrived;
@@ -347,33 +376,34 @@ int main(int argc, char** argv) {
       top->reply_line = reply.line;
       for (int i = 0; i < 8; i++) top->reply_data[i] = reply.data[i];
     }
-    reply_taken = false;
-    top->eval();
-    top->clk = 1;
-    top->eval();
-#if VM_TRACE_FST
-    if (fst.isOpen() && now >= fst_from && now <= fst_to) fst.dump(now);
-    if (fst.isOpen() && now >= fst_to) fst.close();
-#endif
+    clock();
     if (reply_taken) {
       coming.pop_front();
       reply_credits.push_back(now + link_latency);
     }
     memory_cycle();
-    if (over || faulted) break;
-    if (now >= max_cycles) {
-      emit(10, 0, {});
-      return finish(4);
-    }
+    if (over || faulted || now >= max_cycles) break;
     if (output.size() > 8192) flush();
   }
+  const bool ended = over;
+  if (trails != 0 && !faulted) {
+    // The steps of the last cycle.
+    now++;
+    top->credit = 0;
+    top->reply_valid = 0;
+    clock();
+  }
+  if (!ended && !faulted) {
+    emit(10, 0, {});
+    return finish(4);
+  }
   // The end, and memory as it is then.
-  if (over) {
+  if (ended) {
     output.push_back(9 | 1u << 16);
-    output.push_back(now);
+    output.push_back(told());
     output.push_back(uint32_t(memory.size()));
   }
   const int status = finish(0);
-  if (over) std::fwrite(memory.data(), 1, memory.size(), records);
+  if (ended) std::fwrite(memory.data(), 1, memory.size(), records);
   return status;
 }

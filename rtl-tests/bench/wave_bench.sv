@@ -1,5 +1,6 @@
 // The test bench around wave_top: hands each step of each instruction, and each packet of the memory port, to the C++
-// program, which plays the memory side.
+// program, which plays the memory side. It tells the steps of a cycle in the next one, when it is known what a control
+// instruction does; packets, which the memory side needs at once, and the end of the run in theirs.
 module wave_bench
   import wave_core_pkg::*;
 (
@@ -42,6 +43,7 @@ module wave_bench
       input int swap, input int hint);
   import "DPI-C" function void bench_reply_taken();
   import "DPI-C" function void bench_over();
+  import "DPI-C" function void bench_trails();
 
   launch_t launch;
   logic [MAX_REGISTERS-1:0][31:0] initial_values;
@@ -80,44 +82,53 @@ module wave_bench
     bench_row(place, int'(r[0]), int'(r[1]), int'(r[2]), int'(r[3]), int'(r[4]), int'(r[5]), int'(r[6]), int'(r[7]));
   endfunction
 
+  initial bench_trails();
+
+  // The steps of the cycle before. Where its wave goes on after a control instruction is known now.
+  trace_t told;
+  always @(posedge clk) told <= rst_n ? trace : '0;
+  logic fault_of_control;
+  assign fault_of_control = trace.act_fault && !told.fault;
+
   // The row of a result, and an access, come before the retirement in their cycle.
   // Kinds of steps: 0 fetch, 1 decode, 3 operands, 4 execute.
   always @(posedge clk) if (rst_n) begin
-    if (trace.access.valid) begin
-      row(0, trace.access_address);
-      for (int r = 0; r < 4; r++) row(1 + r, trace.access_data[r]);
-      bench_access(int'(trace.access.slot), int'(trace.access.seq));
+    if (told.access.valid) begin
+      row(0, told.access_address);
+      for (int r = 0; r < 4; r++) row(1 + r, told.access_data[r]);
+      bench_access(int'(told.access.slot), int'(told.access.seq));
     end
-    if (trace.write) begin
-      row(0, trace.write_row);
-      bench_write(int'(trace.write_slot), int'(trace.write_register));
+    if (told.write) begin
+      row(0, told.write_row);
+      bench_write(int'(told.write_slot), int'(told.write_register));
     end
-    for (int p = 0; p < CLASSES + 2; p++) if (trace.retire[p].valid)
-      bench_retire(int'(trace.retire[p].slot), int'(trace.retire[p].seq), int'(trace.retire[p].pc),
-                   p < CLASSES ? int'(trace.retire_pred[p]) : 0, p < CLASSES ? int'(trace.retire_index[p]) : 0,
-                   p < CLASSES ? int'(trace.retire_value[p]) : 0);
+    for (int p = 0; p < RETIRE_PORTS; p++) if (told.retire[p].valid)
+      bench_retire(int'(told.retire[p].slot), int'(told.retire[p].seq), int'(told.retire[p].pc),
+                   p < CLASSES ? int'(told.retire_pred[p]) : 0, p < CLASSES ? int'(told.retire_index[p]) : 0,
+                   p < CLASSES ? int'(told.retire_value[p]) : 0);
     for (int k = 0; k < REGISTERS_COLLECTORS; k++) begin
-      if (trace.execute[k].valid)
-        bench_step(4, int'(trace.execute[k].slot), int'(trace.execute[k].seq), int'(trace.execute[k].pc));
-      if (trace.operands[k].valid)
-        bench_step(3, int'(trace.operands[k].slot), int'(trace.operands[k].seq), int'(trace.operands[k].pc));
+      if (told.execute[k].valid)
+        bench_step(4, int'(told.execute[k].slot), int'(told.execute[k].seq), int'(told.execute[k].pc));
+      if (told.operands[k].valid)
+        bench_step(3, int'(told.operands[k].slot), int'(told.operands[k].seq), int'(told.operands[k].pc));
     end
-    if (trace.issue.valid)
-      bench_issue(int'(trace.issue.slot), int'(trace.issue.seq), int'(trace.issue.pc), int'(trace.issue_retires),
-                  int'(trace.issue_words), int'(trace.issue_word0), int'(trace.issue_word1), int'(trace.issue_active),
-                  int'(trace.issue_lanes), int'(trace.issue_wave), int'(trace.issue_group[0]),
-                  int'(trace.issue_group[1]), int'(trace.issue_group[2]), int'(trace.issue_next),
-                  int'(trace.issue_ends));
-    for (int i = 0; i < FETCH_WORDS; i++) if (trace.decode[i].valid)
-      bench_step(1, int'(trace.decode[i].slot), 0, int'(trace.decode[i].pc));
-    if (trace.fetch.valid) bench_step(0, int'(trace.fetch.slot), 0, int'(trace.fetch.pc));
+    if (told.issue.valid)
+      bench_issue(int'(told.issue.slot), int'(told.issue.seq), int'(told.issue.pc), int'(told.issue_retires),
+                  int'(told.issue_words), int'(told.issue_word0), int'(told.issue_word1), int'(told.issue_active),
+                  int'(told.issue_lanes), int'(told.issue_wave), int'(told.issue_group[0]),
+                  int'(told.issue_group[1]), int'(told.issue_group[2]),
+                  trace.acts ? int'(trace.act_next) : int'(told.issue_next), int'(trace.acts && trace.act_ends));
+    for (int i = 0; i < FETCH_WORDS; i++) if (told.decode[i].valid)
+      bench_step(1, int'(told.decode[i].slot), 0, int'(told.decode[i].pc));
+    if (told.fetch.valid) bench_step(0, int'(told.fetch.slot), 0, int'(told.fetch.pc));
+    if (told.fault) bench_fault(int'(told.fault_kind), int'(told.fault_slot), int'(told.fault_pc));
+    if (fault_of_control) bench_fault(int'(trace.act_fault_kind), int'(told.issue.slot), int'(told.issue.pc));
     if (send) begin
       row(0, request.data);
       bench_request(int'(request.kind), int'(request.tag), int'(request.code), int'(request.line),
                     int'(request.byte_mask), int'(request.atomic_op), int'(request.swap), int'(request.hint));
     end
     if (reply_taken && reply_valid) bench_reply_taken();
-    if (trace.fault) bench_fault(int'(trace.fault_kind), int'(trace.fault_slot), int'(trace.fault_pc));
     if (over) bench_over();
   end
 endmodule

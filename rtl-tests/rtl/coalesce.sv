@@ -3,7 +3,6 @@
 module coalesce
   import wave_core_pkg::*;
 (
-    input  logic    valid,
     input  memory_t memory,
     input  row_t    address,
     input  row_t    data[4],              // rows of a store; operand and swap of an atomic
@@ -39,7 +38,7 @@ module coalesce
   always_comb begin
     line_number = '0;
     for (int i = 0; i < PARTS; i++) begin
-      wanted[i] = valid && left[i/2][i%2];
+      wanted[i] = left[i/2][i%2];
       part_line[i] = address[i/2][31:LINE_SHIFT] + (32-LINE_SHIFT)'(unsigned'(i % 2));
     end
     first = wanted & (~wanted + 1'b1);

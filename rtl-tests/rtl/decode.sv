@@ -7,7 +7,7 @@ module decode
     input  logic                     clk,
     input  launch_t                  launch,
     input  slots_t                   started,      // straddle latches to clear: new waves
-    input  logic                     redirect,     // a wave goes on elsewhere
+    input  logic                     redirect,     // stage resolve: a wave goes on elsewhere
     input  slot_t                    redirect_slot,
     // The group that arrives in this cycle and was not discarded.
     input  logic                     group_valid,

@@ -1,4 +1,5 @@
-// Structured control flow (rules B2, B3; isa section 5): active mask, divergence stack and call stack of each wave.
+// Structured control flow (rules B2, B3; isa section 5): active mask, divergence stack and call stack of each wave. A
+// control instruction acts here in stage resolve, the cycle after its issue; its shadow lasts longer.
 // Without an active lane, a wave walks on and counts nested constructs until the else, endif or endloop that belongs to
 // the construct in which the lanes went out.
 `include "bugs.svh"
@@ -10,17 +11,12 @@ module divergence
     input  logic   rst_n,
     input  slots_t started,
     input  lanes_t started_lanes[MAX_WAVES],
-    // The instruction of `slot`. `step`: it is a control instruction that issues.
-    input  slot_t  slot,
-    input  logic   step,
-    input  logic   end_wave,      // halts every lane: the end of the code
-    input  op_e    op,
-    input  lanes_t guard,
-    input  lanes_t condition,
-    input  pc_t    target,        // of a call
-    input  pc_t    next,          // the word behind the instruction
-    output lanes_t active,        // of `slot`, before the instruction
-    output lanes_t live,
+    // Of the wave that issues in this cycle, before its instruction.
+    input  slot_t  issue_slot,
+    output lanes_t issue_active,
+    output lanes_t issue_live,
+    // What acts in this cycle: a control instruction, or the end of the code, which halts every lane.
+    input  act_t   acts,
     output logic   jump,          // on to `jump_target`
     output pc_t    jump_target,
     output logic   ended,         // no lane is left
@@ -54,6 +50,21 @@ module divergence
   pc_t         return_q[MAX_WAVES][CALL_DEPTH];
   depth_t      return_depth_q[MAX_WAVES][CALL_DEPTH];
 
+  assign issue_active = active_q[issue_slot];
+  assign issue_live = live_q[issue_slot];
+
+  slot_t  slot;
+  op_e    op;
+  logic   step, end_wave;
+  pc_t    next;
+  lanes_t active, live, guard, condition;
+  assign slot = acts.slot;
+  assign op = acts.op;
+  assign step = acts.control;
+  assign end_wave = acts.end_mark;
+  assign next = acts.next;
+  assign guard = acts.guard;
+  assign condition = acts.condition;
   assign active = active_q[slot];
   assign live = live_q[slot];
 
@@ -177,7 +188,7 @@ module divergence
           fault_kind = FAULT_CALL_OVERFLOW;
           calls_d = calls + 1'b1;
           jump = 1'b1;
-          jump_target = target;
+          jump_target = acts.target;
         end
         OP_RETURN:
           if (calls == 0) halting = active;

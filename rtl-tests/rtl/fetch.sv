@@ -1,4 +1,5 @@
-// Fetch (rules F1 to F6): the arbiter over the waves, the instruction cache and its misses.
+// Fetch (rules F1 to F6): the arbiter over the waves, the instruction cache and its misses. A wave that stage resolve
+// redirects or ends is in a shadow, or has fetched the end of the code. So the request of a cycle does not depend on it.
 `include "bugs.svh"
 module fetch
   import wave_isa_pkg::*;
@@ -12,13 +13,14 @@ module fetch
     input  logic     reply_valid,      // a line of code has come
     input  logic [30:0] reply_line,
     input  logic [LINE_BITS-1:0] reply_data,
-    input  logic     drop,             // redirect or end of a wave, by the issue stage
+    input  logic     drop,             // redirect or end of a wave, by stage resolve
     input  logic     redirect,
     input  slot_t    drop_slot,
     input  pc_t      redirect_target,
     // Waves that may fetch as far as other blocks know: resident, not ended, in no shadow, with room in their buffer.
     input  slots_t   willing,
-    // To decode: the group that arrives in this cycle.
+    // To decode: the group that arrives in this cycle, and whether it is dropped.
+    output logic     arrives,
     output logic     group_valid,
     output slot_t    group_slot,
     output pc_t      group_first,
@@ -56,7 +58,7 @@ module fetch
     line_t  line;
     slots_t waves;
   } miss_t;
-  miss_t [FETCH_ICACHE_MSHRS-1:0] miss_q, miss_replied, miss_d, miss_after;
+  miss_t [FETCH_ICACHE_MSHRS-1:0] miss_q, miss_sent, miss_replied, miss_d;
 
   pc_t    fetch_word_q[MAX_WAVES];
   slots_t fetching_q, fetched_end_q;
@@ -73,19 +75,33 @@ module fetch
   group_in_flight_t flight_q[FETCH_ICACHE_LATENCY_CYCLES];
   group_in_flight_t request;
 
+  // The oldest miss that is not sent.
+  logic [FETCH_ICACHE_MSHRS-1:0] unsent, sends;
+  always_comb begin
+    miss_line = '0;
+    for (int i = 0; i < FETCH_ICACHE_MSHRS; i++) unsent[i] = miss_q[i].valid && !miss_q[i].sent;
+    sends = unsent & (~unsent + 1'b1);
+    for (int i = 0; i < FETCH_ICACHE_MSHRS; i++) if (sends[i]) miss_line = miss_line | miss_q[i].line;
+  end
+  assign miss_valid = unsent != 0;
+  always_comb begin
+    miss_sent = miss_q;
+    for (int i = 0; i < FETCH_ICACHE_MSHRS; i++) if (sends[i] && miss_taken) miss_sent[i].sent = 1'b1;
+  end
+
   // A line arrives: waves that wait for it may request again. The last miss moves to the freed entry.
   slots_t woken;
   logic   reply_wanted;
   always_comb begin
     reply_wanted = 1'b0;
-    miss_replied = miss_q;
+    miss_replied = miss_sent;
     woken = '0;
     if (reply_valid) begin
       for (int i = 0; i < FETCH_ICACHE_MSHRS; i++)
         if (miss_q[i].valid && miss_q[i].line == reply_line) begin
           reply_wanted = 1'b1;
           woken = miss_q[i].waves;
-          for (int j = i; j < FETCH_ICACHE_MSHRS - 1; j++) miss_replied[j] = miss_q[j+1];
+          for (int j = i; j < FETCH_ICACHE_MSHRS - 1; j++) miss_replied[j] = miss_sent[j+1];
           miss_replied[FETCH_ICACHE_MSHRS-1] = '0;
         end
     end
@@ -102,7 +118,8 @@ module fetch
   end
 
   // The group that arrives, unless its wave was redirected.
-  assign group_valid = flight_q[0].valid && !(drop && drop_slot == flight_q[0].slot);
+  assign arrives = flight_q[0].valid;
+  assign group_valid = arrives && !(drop && drop_slot == group_slot);
   assign group_slot = flight_q[0].slot;
   assign group_first = flight_q[0].first;
   assign group_words = flight_q[0].words;
@@ -113,11 +130,7 @@ module fetch
   always_comb begin
     fetching = fetching_q & ~woken;
     fetched_end = fetched_end_q;
-    if (drop) begin
-      fetching[drop_slot] = 1'b0;
-      if (redirect) fetched_end[drop_slot] = 1'b0;
-    end
-    if (group_valid) begin
+    if (arrives) begin
       fetching[group_slot] = 1'b0;
       if (group_words == 0) fetched_end[group_slot] = 1'b1;
     end
@@ -139,7 +152,6 @@ module fetch
   assign slot = next_in_turn(candidates, `BUG(117) ? '0 : last_q);
   always_comb begin
     first = started[slot] ? '0 : fetch_word_q[slot];
-    if (redirect && slot == drop_slot) first = redirect_target;
     address = launch.base_word + 32'(first);
     left = launch.end_word - first;
     words = 2'(FETCH_WORDS - int'(address[GROUP_SHIFT-1:0]));
@@ -197,22 +209,6 @@ module fetch
     for (int i = 0; i < FETCH_WORDS; i++) request.word[i] = line_words[LINE_WORD_BITS'(address + unsigned'(i))];
   end
 
-  // The oldest miss that is not sent.
-  always_comb begin
-    miss_valid = 1'b0;
-    miss_line = '0;
-    for (int i = 0; i < FETCH_ICACHE_MSHRS; i++)
-      if (!miss_valid && miss_d[i].valid && !miss_d[i].sent) begin
-        miss_valid = 1'b1;
-        miss_line = miss_d[i].line;
-      end
-  end
-  always_comb begin
-    miss_after = miss_d;
-    for (int i = FETCH_ICACHE_MSHRS - 1; i >= 0; i--)
-      if (miss_taken && miss_d[i].valid && miss_d[i].line == miss_line) miss_after[i].sent = 1'b1;
-  end
-
   // Ranks after the fill and the use of this cycle.
   way_t fill_rank[WAYS];
   way_t use_rank[WAYS];
@@ -234,7 +230,7 @@ module fetch
       if (drop && drop_slot == flight_q[i+1].slot) flight_q[i].valid <= 1'b0;
     end
     flight_q[FETCH_ICACHE_LATENCY_CYCLES-1] <= request;
-    miss_q <= miss_after;
+    miss_q <= miss_d;
     fetching_q <= fetching;
     fetched_end_q <= fetched_end;
     for (int w = 0; w < MAX_WAVES; w++) if (started[w]) fetch_word_q[w] <= '0;
@@ -243,6 +239,10 @@ module fetch
     if (requested || accepted_miss) begin
       fetching_q[slot] <= 1'b1;
       last_q <= slot;
+    end
+    if (drop) begin
+      fetching_q[drop_slot] <= 1'b0;
+      fetched_end_q[drop_slot] <= 1'b0;
     end
     if (reply_valid) begin
       valid_q[fill_set][fill_way] <= 1'b1;
@@ -268,6 +268,7 @@ module fetch
   always_ff @(posedge clk)
     if (rst_n) begin
       assert (!requested || !fetching[slot]) else $error("a wave has two groups on their way");
+      assert (!(wanted && drop && slot == drop_slot)) else $error("a wave fetches that is redirected or ends");
       assert (!reply_valid || reply_wanted) else $error("a line of code comes that nobody asked for");
       for (int i = 0; i < FETCH_ICACHE_MSHRS; i++)
         for (int j = 0; j < i; j++)

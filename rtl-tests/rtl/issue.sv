@@ -1,5 +1,5 @@
-// Issue (rules I1 to I6, B1): picks a wave, reads guard and predicates, executes control and synchronisation
-// instructions at once, and sends all others to a collector. Holds the predicates and the shadows.
+// Issue (rules I1 to I6, B1): picks a wave, reads guard and predicates, sends control and synchronisation instructions
+// to stage resolve of the next cycle, and all others to a collector. Holds the predicates and the shadows.
 `include "bugs.svh"
 module issue
   import wave_isa_pkg::*;
@@ -10,10 +10,9 @@ module issue
     input  logic    clk,
     input  logic    rst_n,
     input  launch_t launch,
-    // State of the waves after the earlier stages of this cycle.
+    // State of the waves after the earlier stages of this cycle. What acts in stage resolve of this cycle keeps its wave
+    // out by its shadow.
     input  slots_t  started,
-    input  slots_t  resident,
-    input  slots_t  ended,
     input  slots_t  at_barrier,
     input  slots_t  buffered,
     input  slots_t  hazard_free,
@@ -23,6 +22,9 @@ module issue
     input  slots_t  release_passes,
     input  slots_t  collecting,        // an earlier instruction still reads operands
     input  logic    collector_free,
+    // Stage resolve: waves that leave the barrier, and the wave that ends.
+    input  slots_t  passes,
+    input  slots_t  ending,
     // Predicates that write-back writes in this cycle.
     input  logic    pred_write[PRED_PORTS],
     input  slot_t   pred_slot[PRED_PORTS],
@@ -35,49 +37,35 @@ module issue
     input  uop_t    uop,
     input  lanes_t  active,
     input  lanes_t  live,
-    output lanes_t  guard,
     output lanes_t  condition,
     output lanes_t  lanes,             // effective
     output logic    collect,
-    // Control.
-    output logic    step,
-    output pc_t     call_target,
-    output pc_t     next,
-    input  logic    jump,
-    input  logic    control_ended,
-    input  logic    control_fault,
-    input  fault_e  control_fault_kind,
-    output logic    end_code,          // the end mark
-    output logic    end_wave,
-    output logic    redirect,
-    // Synchronisation.
-    output logic    barrier,
-    input  slots_t  passes,            // waves that leave the barrier
-    output logic    fence,
-    output logic    invalidate,
-    output slots_t  shadow,            // before this cycle's issue
-    output slots_t  shadow_ends,
-    output slots_t  shadow_after,      // and after it
+    output logic    barrier,           // the wave reaches a barrier
+    output pc_t     next,              // the word behind the instruction
+    output act_t    acts,              // what issued in the cycle before and acts now
+    output slots_t  shadow,            // in this cycle
     output logic    fault,
     output fault_e  fault_kind,
     output seq_t    seq
 );
-  localparam int SHADOW_BITS = $clog2(BRANCH_LATENCY_CYCLES + 1);
+  localparam int SHADOW_BITS = $clog2(BRANCH_LATENCY_CYCLES);
+  typedef logic [SHADOW_BITS-1:0] shadow_t;
   lanes_t preds_q[MAX_WAVES][PREDICATES];
   logic   effective;
-  slots_t shadow_q;
-  logic [SHADOW_BITS-1:0] shadow_left_q[MAX_WAVES];
+  lanes_t guard;
+  shadow_t shadow_left_q[MAX_WAVES];     // cycles, this one included
   slot_t  last_q;
   seq_t   issued_q[MAX_WAVES];
+  act_t   acts_q;
 
-  always_comb begin
-    for (int w = 0; w < MAX_WAVES; w++) shadow_ends[w] = shadow_q[w] && shadow_left_q[w] == 0;
-  end
-  assign shadow = shadow_q & ~shadow_ends;
+  slots_t in_shadow;
+  always_comb for (int w = 0; w < MAX_WAVES; w++) in_shadow[w] = shadow_left_q[w] != 0;
+  // Waves that leave the barrier now are at it for the issue of this cycle.
+  assign shadow = in_shadow | passes;
 
   slots_t ready;
   always_comb begin
-    ready = resident & buffered & hazard_free & ~(collecting | shadow | at_barrier | drains | ended);
+    ready = buffered & hazard_free & ~(collecting | in_shadow | at_barrier | drains);
     ready = ready & ~(is_release & ~release_passes);
     if (!collector_free && !(`BUG(108) && $countones(ready) == 1)) ready = ready & ~needs_collector;
   end
@@ -108,43 +96,51 @@ module issue
   assign lanes = guard & active;
   assign effective = lanes != 0;
 
-  assign next = uop.pc + (uop.two_words ? pc_t'(2) : pc_t'(1));
-  assign call_target = PC_BITS'((uop.word1 >> 2) - launch.base_word);
-  assign step = valid && uop.kind == KIND_CONTROL;
-  assign end_code = valid && uop.kind == KIND_END;
-  assign end_wave = end_code || (step && control_ended);
-  assign redirect = step && jump;
   assign barrier = valid && uop.kind == KIND_BARRIER && effective && active == live;
-  assign fence = valid && uop.kind == KIND_FENCE;
-  assign invalidate = fence && effective && uop.acquire && uop.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM} && !`BUG(107);
   assign collect = valid && effective && uop.kind inside {KIND_COMPUTE, KIND_MEMORY};
   always_comb begin
-    fault = step && control_fault;
-    fault_kind = control_fault_kind;
-    if (valid && uop.kind == KIND_ILLEGAL && active != 0) begin
-      fault = 1'b1;
-      fault_kind = FAULT_ILLEGAL;
-    end
+    fault = 1'b0;
+    fault_kind = FAULT_ILLEGAL;
+    if (valid && uop.kind == KIND_ILLEGAL && active != 0) fault = 1'b1;
     if (valid && uop.kind == KIND_BARRIER && effective && active != live) begin
       fault = 1'b1;
       fault_kind = FAULT_BARRIER;
     end
   end
 
-  slots_t shadow_starts;
+  // Whether a control instruction ends its wave is not known yet, so each of them has its shadow.
+  logic shadow_starts;
+  assign shadow_starts = valid
+      && ((uop.kind == KIND_CONTROL && !(`BUG(105) && !effective && active != 0))
+          || (effective && uop.kind inside {KIND_FENCE, KIND_WAIT} && !`BUG(106)));
+
+  act_t acts_d;
   always_comb begin
-    shadow_starts = passes;
-    if ((step && !control_ended && !(`BUG(105) && !effective && active != 0))
-        || (valid && effective && uop.kind inside {KIND_FENCE, KIND_WAIT} && !`BUG(106)))
-      shadow_starts[slot] = 1'b1;
+    acts_d.slot = slot;
+    acts_d.control = valid && uop.kind == KIND_CONTROL;
+    acts_d.end_mark = valid && uop.kind == KIND_END;
+    acts_d.barrier = barrier;
+    acts_d.fence = valid && uop.kind == KIND_FENCE;
+    acts_d.invalidate = acts_d.fence && effective && uop.acquire && uop.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM}
+        && !`BUG(107);
+    acts_d.op = uop.op;
+    acts_d.guard = guard;
+    acts_d.condition = condition;
+    acts_d.next = uop.pc + (uop.two_words ? pc_t'(2) : pc_t'(1));
+    acts_d.target = PC_BITS'((uop.word1 >> 2) - launch.base_word);
   end
-  assign shadow_after = shadow | shadow_starts;
+  assign acts = acts_q;
+  assign next = acts_d.next;
 
   always_ff @(posedge clk) begin
-    shadow_q <= shadow_after & ~started;
+    acts_q <= acts_d;
     for (int w = 0; w < MAX_WAVES; w++) begin
-      if (shadow_starts[w]) shadow_left_q[w] <= SHADOW_BITS'(BRANCH_LATENCY_CYCLES - 1 - int'(`BUG(101)));
-      else shadow_left_q[w] <= shadow_left_q[w] - 1'b1;
+      if (in_shadow[w]) shadow_left_q[w] <= shadow_left_q[w] - 1'b1;
+      // The shadow of the barrier began with the issue of the cycle before.
+      if (passes[w]) shadow_left_q[w] <= shadow_t'(BRANCH_LATENCY_CYCLES - 2);
+      if (shadow_starts && slot == slot_t'(w))
+        shadow_left_q[w] <= shadow_t'(BRANCH_LATENCY_CYCLES - 1 - int'(`BUG(101)));
+      if (ending[w]) shadow_left_q[w] <= '0;
     end
     if (valid) begin
       last_q <= slot;
@@ -160,15 +156,18 @@ module issue
         for (int p = 0; p < PREDICATES; p++) preds_q[w][p] <= '0;
       end
     if (!rst_n) begin
-      shadow_q <= '0;
+      for (int w = 0; w < MAX_WAVES; w++) shadow_left_q[w] <= '0;
       last_q <= '0;
+      acts_q <= '0;
     end
   end
   // What always holds. Verilator checks it in every clock.
   always_ff @(posedge clk)
     if (rst_n) begin
-      assert (!valid || (resident[slot] && !ended[slot])) else $error("a wave issues that is not there");
       assert (!valid || !(shadow[slot] || at_barrier[slot])) else $error("a wave issues in a shadow or at a barrier");
+      assert (!valid || !ending[slot]) else $error("a wave issues that has ended");
+      assert (!(valid && slot == acts.slot && (acts.control || acts.barrier)))
+      else $error("a wave issues while its last instruction acts");
       assert (!collect || collector_free) else $error("a collector is taken that is not free");
     end
 endmodule

@@ -1,8 +1,8 @@
 // The L1 data cache (docs/memory.md, M10 to M19): write-through, no allocation on a write, one sector per line. This
 // module holds the frames, the misses and the access; the rest is in the files whose names begin with l1_.
 //
-// Order within a cycle: a reply is accepted, a response is taken, the load/store unit makes its access, an
-// invalidation, and then the oldest request leaves.
+// Order within a cycle: an invalidation, a reply is accepted, a response is taken, the load/store unit makes its access,
+// and then the oldest request leaves.
 `include "bugs.svh"
 module l1
   import wave_core_pkg::*;
@@ -21,7 +21,7 @@ module l1
     input  logic      access_valid,
     input  access_t   access,
     output logic      accepted,
-    input  logic      invalidate,
+    input  logic      invalidate,      // an acquire, in stage resolve
     // Requests to the port.
     output logic      request_valid,
     output request_t  request,
@@ -39,12 +39,20 @@ module l1
   logic [MERGES-1:0] mshr_atomic_q[MSHRS];
   waiter_t waiter_q[MSHRS][MERGES];
 
+  // ---- An invalidation. It leaves no name of a frame and no current miss; what keeps behind an atomic still does.
+  logic [MSHRS-1:0] kept_current, kept_found;
+  ways_t kept;
+  assign kept = {WAYS{!invalidate}};
+  assign kept_current = invalidate ? '0 : mshr_current_q;
+  always_comb
+    for (int i = 0; i < MSHRS; i++) kept_found[i] = mshr_found_q[i] && (!invalidate || mshr_atomic_q[i] != 0);
+
   // ---- A reply.
   logic [MSHR_BITS-1:0] reply_mshr;
   logic  reply_is_data, install, streaming;
   set_t  reply_set;
   line_t reply_line;
-  ways_t reply_matches;
+  ways_t reply_named, reply_matches;
   way_t  victim;
   data_t reply_data;
   fill_count_t replies, fill_room;
@@ -57,10 +65,11 @@ module l1
   assign reply_set = set_t'(reply_line);
   assign replies = reply_is_data ? fill_count_t'(mshr_waiting_q[reply_mshr]) : fill_count_t'(1);
   assign reply_taken = reply_valid && replies <= fill_room;
-  assign install = reply_taken && reply_is_data && mshr_current_q[reply_mshr];
+  assign install = reply_taken && reply_is_data && kept_current[reply_mshr];
+  assign reply_named = named_q[reply_set] & kept;
   always_comb
     for (int w = 0; w < WAYS; w++)
-      reply_matches[w] = named_q[reply_set][w] && tag_q[reply_set][w] == reply_line;
+      reply_matches[w] = reply_named[w] && tag_q[reply_set][w] == reply_line;
   l1_waiters u_waiters (
       .taken(reply_taken), .reply, .line(reply_line), .waiting(mshr_waiting_q[reply_mshr]),
       .waiter(waiter_q[reply_mshr]), .data(reply_data), .streaming, .brings, .brought, .writes(brings_write),
@@ -72,8 +81,8 @@ module l1
   logic [MERGES-1:0] atomics[MSHRS];
   always_comb begin
     used = mshr_used_q;
-    current = mshr_current_q;
-    found = mshr_found_q;
+    current = kept_current;
+    found = kept_found;
     for (int i = 0; i < MSHRS; i++) begin
       waiting[i] = mshr_waiting_q[i];
       atomics[i] = mshr_atomic_q[i];
@@ -99,8 +108,8 @@ module l1
   assign set = set_t'(line);
   assign same_set = install && reply_set == set;
   always_comb begin
-    named = named_q[set];
-    valid = valid_q[set];
+    named = named_q[set] & kept;
+    valid = valid_q[set] & kept;
     if (same_set) begin
       named[victim] = 1'b1;
       valid[victim] = 1'b1;
@@ -233,7 +242,7 @@ module l1
       .clk, .rst_n, .writes(brings_write), .write(brought_write), .sends(asks || sends), .sent(access_request),
       .room(free_requests), .request_valid, .request, .request_taken);
   l1_replacement u_replacement (
-      .clk, .rst_n, .reply_set, .reply_named(named_q[reply_set]), .reply_matches, .victim, .install, .streaming, .set,
+      .clk, .rst_n, .reply_set, .reply_named, .reply_matches, .victim, .install, .streaming, .set,
       .way, .touches);
 
   waiter_t joining;
@@ -255,6 +264,11 @@ module l1
   assign waits_at = allocates ? mshr_free : mshr;
 
   always_ff @(posedge clk) begin
+    if (invalidate)
+      for (int s = 0; s < SETS; s++) begin
+        named_q[s] <= '0;
+        valid_q[s] <= '0;
+      end
     // The reply.
     if (install) begin
       named_q[reply_set][victim] <= 1'b1;
@@ -288,15 +302,6 @@ module l1
       end
       mshr_waiting_q[waits_at] <= (allocates ? '0 : waiting[waits_at]) + 1'b1;
       if (access.atomic) mshr_atomic_q[waits_at][join_at] <= 1'b1;
-    end
-    if (invalidate) begin
-      for (int s = 0; s < SETS; s++) begin
-        named_q[s] <= '0;
-        valid_q[s] <= '0;
-      end
-      mshr_current_q <= '0;
-      for (int i = 0; i < MSHRS; i++)
-        mshr_found_q[i] <= (found[i] && atomics[i] != 0) || (waits && int'(waits_at) == i && access.atomic);
     end
     if (!rst_n) begin
       mshr_used_q <= '0;

@@ -1,5 +1,9 @@
-// The load/store unit (rules L1 to L8, W2): a queue of wave instructions that works on its head, entries that hold
-// addresses and results, and complete loads in the order of their completion.
+// The load/store unit (rules L1 to L8, W2): a queue of wave instructions that works on its head, a latch for the access
+// to the L1 that comes next, entries that hold addresses and results, and complete loads in the order of their
+// completion.
+//
+// Order within a cycle: results of local memory and the L1, the access in the latch, then the head of the queue, which
+// puts its next access into the latch if that is empty.
 `include "bugs.svh"
 module lsu
   import wave_isa_pkg::*;
@@ -12,7 +16,7 @@ module lsu
     input  group_t  start_group,
     input  group_t  group_of[MAX_WAVES],
     // From a collector: the last stage of the cycle that affects the queue.
-    output logic    room,                  // after this cycle's work
+    output logic    room,                  // before this cycle's work
     input  logic    take,
     input  slot_t   take_slot,
     input  seq_t    take_seq,
@@ -39,10 +43,13 @@ module lsu
     output retire_t return_retire,
     output seq_t    return_seq,
     output pc_t     return_pc,
-    // Retirement of instructions without a result.
-    output retire_t done_retire,
-    output seq_t    done_seq,
-    output pc_t     done_pc,
+    // Retirement of instructions without a result: in local memory, and with their last access to the L1.
+    output retire_t local_retire,
+    output seq_t    local_seq,
+    output pc_t     local_pc,
+    output retire_t device_retire,
+    output seq_t    device_seq,
+    output pc_t     device_pc,
     output logic    fault,
     output fault_e  fault_kind,
     output slot_t   fault_slot,
@@ -135,17 +142,8 @@ module lsu
   logic [ENTRY_BITS:0] returns_count_q;
   logic [1:0] return_row_q;
   entry_t returning;
-  always_comb begin
-    return_valid = 1'b1;
-    returning = returns_q[returns_first_q];
-    if (returns_count_q == 0) begin
-      if (local_valid_q[0]) returning = local_entry_q[0];
-      else begin
-        returning = answered;
-        return_valid = completes;
-      end
-    end
-  end
+  assign return_valid = returns_count_q != 0;
+  assign returning = returns_q[returns_first_q];
   uop_t   returning_uop;
   logic   return_last;
   assign returning_uop = entry_uop_q[returning];
@@ -154,7 +152,7 @@ module lsu
   assign return_pc = returning_uop.pc;
   assign return_register = returning_uop.rd + REG_BITS'(return_row_q);
   assign return_mask = entry_mask_q[returning];
-  assign return_row = completes && returning == answered ? merged[return_row_q] : entry_rows_q[returning][return_row_q];
+  assign return_row = entry_rows_q[returning][return_row_q];
   assign return_last = return_taken && 3'(return_row_q) + 3'd1 == returning_uop.dst_rows;
   assign return_retire = '{
       valid: return_last, slot: return_slot, rd: returning_uop.rd, rows: returning_uop.dst_rows, pred: 1'b0,
@@ -212,7 +210,7 @@ module lsu
       .memory(head.memory), .mask, .address, .data(local_data), .last(local_last), .read_row(local_rows),
       .read_bytes(local_bytes));
 
-  // L1.
+  // The next access of the head to the L1.
   logic [LANES-1:0][1:0] left_q, left, served, all_parts;
   logic [LINE_SHIFT:0] line_end, one;
   assign one = 1;
@@ -226,50 +224,70 @@ module lsu
     end
   end
   assign left = head_starts ? all_parts : left_q;
-  logic device_head, pending_full, device_done, any_sent_q;
-  typedef logic [$clog2(LSU_PENDING_ENTRIES+1)-1:0] pending_t;
-  pending_t pending_q, pending;
-  assign pending = pending_q - pending_t'(completes);
+  logic device_head, device_done, any_sent_q;
   assign device_head = head_valid && head.memory.device && !refused;
-  assign pending_full = returns && (head_starts || !any_sent_q)
-      && int'(pending) == LSU_PENDING_ENTRIES - int'(`BUG(136));
-  assign access_valid = device_head && !pending_full;
   logic [31:0] line, swap;
   lanes_t line_lanes;
   logic [L1_LINE_BYTES-1:0] byte_mask;
   logic [LINE_BITS-1:0] line_data;
   coalesce u_coalesce (
-      .valid(access_valid), .memory(head.memory), .address, .data(head_data), .left, .served, .line,
+      .memory(head.memory), .address, .data(head_data), .left, .served, .line,
       .lanes(line_lanes), .byte_mask, .line_data, .swap);
   logic remote;
   assign remote = head.memory.atomic && head.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM};
+  access_t next_access;
   always_comb begin
-    access.load = head.memory.load;
-    access.store = head.memory.store;
-    access.atomic = head.memory.atomic;
-    access.atomic_op = head.memory.atomic_op;
-    access.remote = remote;
-    access.hint = head.memory.hint;
-    access.line = line;
-    access.byte_mask = byte_mask;
-    access.data = line_data;
-    access.swap = swap;
-    access.owner.entry = head_entry;
-    access.owner.lanes = line_lanes;
-    access.owner.epoch = epoch;
-    access.owner.posted = !returns;
-    access.owner.core_scope = head.memory.atomic && !remote;
+    next_access = '0;
+    next_access.load = head.memory.load;
+    next_access.store = head.memory.store;
+    next_access.atomic = head.memory.atomic;
+    next_access.atomic_op = head.memory.atomic_op;
+    next_access.remote = remote;
+    next_access.hint = head.memory.hint;
+    next_access.line = line;
+    next_access.byte_mask = byte_mask;
+    next_access.data = line_data;
+    next_access.swap = swap;
+    next_access.owner.entry = head_entry;
+    next_access.owner.lanes = line_lanes;
+    next_access.owner.posted = !returns;
+    next_access.owner.core_scope = head.memory.atomic && !remote;
   end
-  assign store = access_accepted && (!returns || (head.memory.atomic && !remote));
-  assign device_done = access_accepted && (left & ~served) == 0;
+
+  // The access latch. The first access of an instruction takes a pending entry, if it returns something.
+  logic    latch_full_q, latch_first_q, latch_last_q;
+  access_t latch_q;
+  logic    latch_left, enters, pending_full;
+  entry_t  latch_entry;
+  typedef logic [$clog2(LSU_PENDING_ENTRIES+1)-1:0] pending_t;
+  pending_t pending_q, pending;
+  assign latch_entry = latch_q.owner.entry;
+  assign pending = pending_q - pending_t'(completes);
+  assign pending_full = latch_first_q && !latch_q.owner.posted
+      && int'(pending) == LSU_PENDING_ENTRIES - int'(`BUG(136));
+  assign access_valid = latch_full_q && !pending_full;
+  // The epoch that is open when the L1 accepts it.
+  always_comb begin
+    access = latch_q;
+    access.owner.epoch = epoch;
+  end
+  assign store = access_accepted && (latch_q.owner.posted || latch_q.owner.core_scope);
+  assign latch_left = latch_full_q && !access_accepted;
+  assign enters = device_head && !latch_left;
+  assign device_done = enters && (left & ~served) == 0;
 
   assign head_done = local_done || device_done;
-  assign done_retire = '{
-      valid: head_done && !returns, slot: slot_q[first_q], rd: '0, rows: 3'd0, pred: 1'b0, access: 1'b1};
-  assign done_seq = seq_q[first_q];
-  assign done_pc = head.pc;
+  assign local_retire = '{
+      valid: local_done && !returns, slot: slot_q[first_q], rd: '0, rows: 3'd0, pred: 1'b0, access: 1'b1};
+  assign local_seq = seq_q[first_q];
+  assign local_pc = head.pc;
+  assign device_retire = '{
+      valid: access_accepted && latch_last_q && latch_q.owner.posted, slot: entry_slot_q[latch_entry], rd: '0,
+      rows: 3'd0, pred: 1'b0, access: 1'b1};
+  assign device_seq = entry_seq_q[latch_entry];
+  assign device_pc = entry_uop_q[latch_entry].pc;
   assign count_left = count_q - count_t'(head_done);
-  assign room = (`BUG(138) ? int'(count_q) : int'(count_left)) < Q;
+  assign room = (`BUG(138) ? int'(count_left) : int'(count_q)) < Q;
 
   logic [LSU_ENTRIES-1:0] free_lowest;
   entry_t free_entry;
@@ -328,19 +346,25 @@ module lsu
     end
     local_valid_q[LOCAL_LATENCY_CYCLES-1-int'(`BUG(139))] <= local_done && returns;
     local_entry_q[LOCAL_LATENCY_CYCLES-1] <= head_entry;
-    // L1.
-    left_q <= access_accepted ? left & ~served : left;
-    any_sent_q <= head_valid && !head_done && ((any_sent_q && !head_starts) || access_accepted);
+    // The access latch, and the L1.
+    left_q <= enters ? left & ~served : left;
+    any_sent_q <= head_valid && !head_done && ((any_sent_q && !head_starts) || enters);
+    latch_full_q <= latch_left || device_head;
+    if (enters) begin
+      latch_q <= next_access;
+      latch_first_q <= head_starts || !any_sent_q;
+      latch_last_q <= (left & ~served) == 0;
+    end
     pending_q <= pending;
     if (for_entry) begin
       for (int r = 0; r < 4; r++) entry_rows_q[answered][r] <= merged[r];
       outstanding_q[answered] <= outstanding_q[answered] - 1'b1;
     end
-    if (access_accepted && returns) begin
-      if (head_starts || !any_sent_q) pending_q <= pending + 1'b1;
-      outstanding_q[head_entry] <= for_entry && answered == head_entry ? outstanding_q[head_entry]
-                                                                        : outstanding_q[head_entry] + 1'b1;
-      all_sent_q[head_entry] <= device_done;
+    if (access_accepted && !latch_q.owner.posted) begin
+      if (latch_first_q) pending_q <= pending + 1'b1;
+      outstanding_q[latch_entry] <= for_entry && answered == latch_entry ? outstanding_q[latch_entry]
+                                                                          : outstanding_q[latch_entry] + 1'b1;
+      all_sent_q[latch_entry] <= latch_last_q;
     end
     // Complete loads.
     if (local_valid_q[0]) returns_q[returns_last] <= local_entry_q[0];
@@ -350,7 +374,8 @@ module lsu
     if (return_last) returns_first_q <= returns_first_q + 1'b1;
     if (return_taken) return_row_q <= return_last ? '0 : return_row_q + 1'b1;
     if (return_last) used_q[returning] <= 1'b0;
-    if (done_retire.valid) used_q[head_entry] <= 1'b0;
+    if (local_retire.valid) used_q[head_entry] <= 1'b0;
+    if (device_retire.valid) used_q[latch_entry] <= 1'b0;
     if (!rst_n) begin
       first_q <= '0;
       count_q <= '0;
@@ -363,6 +388,7 @@ module lsu
       return_row_q <= '0;
       pending_q <= '0;
       any_sent_q <= 1'b0;
+      latch_full_q <= 1'b0;
     end
   end
   // What always holds. Verilator checks it in every clock.
@@ -375,7 +401,9 @@ module lsu
       assert (!return_last || used_q[returning]) else $error("an entry is given back that is not in use");
       assert (int'(returning_q) <= RETURNS) else $error("more loads than return entries");
       assert (int'(pending_q) <= LSU_PENDING_ENTRIES) else $error("more loads than pending entries");
-      assert (!access_valid || served != 0) else $error("an access without a lane");
+      assert (!enters || served != 0) else $error("an access without a lane");
+      assert (!access_accepted || latch_full_q) else $error("the L1 accepts an access that is not there");
+      assert (!latch_full_q || used_q[latch_entry]) else $error("an access of an instruction that has retired");
       assert (!local_pass || mask == 0 || local_bytes != 0) else $error("a pass of local memory serves nothing");
     end
 endmodule

@@ -21,8 +21,8 @@ module parameters;
   if (REGISTERS_WRITE_PORTS != 1) $error("REGISTERS_WRITE_PORTS: write-back writes one row a cycle");
   if (!is_power_of_two(LSU_QUEUE_ENTRIES) || LSU_QUEUE_ENTRIES < 2)
     $error("LSU_QUEUE_ENTRIES: a power of two, at least 2");
-  if (LSU_PENDING_ENTRIES + LSU_EXTRA_RETURN_ENTRIES + LSU_QUEUE_ENTRIES > LSU_ENTRIES)
-    $error("LSU_EXTRA_RETURN_ENTRIES: return entries and the queue have LSU_ENTRIES entries together");
+  if (LSU_PENDING_ENTRIES + LSU_EXTRA_RETURN_ENTRIES + LSU_QUEUE_ENTRIES + 1 > LSU_ENTRIES)
+    $error("LSU_EXTRA_RETURN_ENTRIES: return entries, the queue and the access latch have LSU_ENTRIES entries together");
   if (!is_power_of_two(LOCAL_BANKS) || LOCAL_BANKS < 2) $error("LOCAL_BANKS: a power of two, at least 2");
   if (L1_SECTOR_BYTES != L1_LINE_BYTES) $error("L1_SECTOR_BYTES: a line has one sector");
   if (!is_power_of_two(L1_LINE_BYTES) || L1_LINE_BYTES < 16)
@@ -34,8 +34,10 @@ module parameters;
   if (L1_MSHR_MERGES < 2) $error("L1_MSHR_MERGES: at least 2");
   if (MAX_WAVES < 2 || MAX_WORKGROUPS < 2) $error("MAX_WAVES, MAX_WORKGROUPS: at least 2");
   if (MAX_WAVES * WAVE_WIDTH > 1023) $error("MAX_WAVES: numbers of threads have 10 bits");
-  if (BRANCH_LATENCY_CYCLES < 1 || FETCH_ICACHE_LATENCY_CYCLES < 1 || LOCAL_LATENCY_CYCLES < 1
-      || L1_HIT_LATENCY_CYCLES < 1 || DISPATCHER_LATENCY_CYCLES < 1)
+  if (BRANCH_LATENCY_CYCLES < 2)
+    $error("BRANCH_LATENCY_CYCLES: at least 2, because a control instruction acts in the cycle after its issue");
+  if (FETCH_ICACHE_LATENCY_CYCLES < 1 || LOCAL_LATENCY_CYCLES < 1 || L1_HIT_LATENCY_CYCLES < 1
+      || DISPATCHER_LATENCY_CYCLES < 1)
     $error("latencies are at least a cycle");
   if (DISPATCHER_WORKGROUPS_PER_CYCLE != 1) $error("DISPATCHER_WORKGROUPS_PER_CYCLE: the dispatcher sends one");
 endmodule

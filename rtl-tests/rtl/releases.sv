@@ -1,5 +1,5 @@
 // Releases of device and system scope (rule B6): stores on their way to the L2 in two epochs, rounds, and requests to
-// the L2.
+// the L2. What a cycle decides follows from registers: from what was acknowledged, answered and issued before it.
 `include "bugs.svh"
 module releases
   import wave_isa_pkg::*;
@@ -7,135 +7,114 @@ module releases
 (
     input  logic   clk,
     input  logic   rst_n,
-    // Fences that are reached: at the head of their wave, accesses performed, at no barrier and in no shadow. In order:
-    // because a shadow ends now; with the retirements of write-back; with that of the load/store unit; behind the
-    // instruction that issues now; by the decoder.
-    input  slots_t reached_shadow,
-    input  slots_t reached_after,
-    input  slots_t reached_late,
-    input  slots_t renewed,         // its guard was still to be written, and something has retired: it is looked at anew
-    input  slots_t system,
-    input  slots_t reached_behind,
-    input  logic   behind_system,
-    input  slots_t reached_decoded,
-    input  logic   decoded_system,
+    // Fences that are reached: at the head of their wave, accesses performed, at no barrier and in no shadow.
+    input  slots_t reached,
+    input  slots_t system,          // of these, those of scope system
+    input  logic   issued,          // a fence has issued in the cycle before
+    input  slot_t  issued_slot,
     input  logic   answer,          // the L2 has released what was asked
     input  logic   acknowledge,     // a store is acknowledged
     input  logic   acknowledge_epoch,
-    input  logic   store,           // a store sets out, after write-back
+    input  logic   store,           // a store sets out
     output logic   open,            // the epoch that it joins
-    input  logic   issue,           // a fence issues
-    input  slot_t  issue_slot,
     output slots_t passes,          // fences that need not wait
     output logic   ask,             // asks the L2 for a release
     input  logic   ask_taken,
     output logic   stores           // some store is not acknowledged, after this cycle
 );
   typedef logic [15:0] number_t;
-  typedef struct packed {
-    number_t [1:0] pending;      // stores of each epoch
-    logic          open;
-    logic          to_ask;
-    slots_t        round;        // fences that wait for the closed epoch
-    slots_t        next;         // for the next round
-    slots_t        granted;      // whose round is over
-    slots_t        asked;        // that the present request to the L2 is for
-    slots_t        to_be_asked;  // that the next one is for
-    slots_t        answered;
-    slots_t        passes;
-  } state_t;
-  state_t state_q, closed, early, late, state_d;
-
-  // Reaches fences in the order of their slots. Only the first of those that begin a round or ask the L2 is treated in
-  // another way than the rest, so all slots are looked at side by side.
-  function automatic state_t reach(input state_t from, input slots_t reached, input slots_t is_system);
-    state_t s;
-    slots_t fences, waiting, ready, asking;
-    s = from;
-    fences = reached & ~from.passes & ~from.answered & ~from.asked & ~from.to_be_asked;
-    waiting = from.pending != 0 ? fences & ~from.granted : '0;
-    ready = fences & ~waiting;
-    waiting = waiting & ~from.round & ~from.next;
-    asking = ready & is_system;
-    s.passes = from.passes | (reached & from.answered) | (ready & ~is_system);
-    if (from.round == 0 && waiting != 0) begin
-      s.open = !from.open;
-      s.round = lowest(waiting);
-    end
-    s.next = from.next | (waiting & ~s.round);
-    if (from.asked == 0 && asking != 0) begin
-      s.to_ask = 1'b1;
-      s.asked = lowest(asking);
-    end
-    s.to_be_asked = from.to_be_asked | (asking & ~s.asked);
-    return s;
-  endfunction
-
-  always_comb begin
-    closed = reach(state_q, reached_shadow, system);
-    if (answer) begin
-      closed.answered = closed.answered | closed.asked;
-      closed.asked = closed.to_be_asked;
-      closed.to_be_asked = '0;
-      closed.to_ask = closed.asked != 0;
-    end
-    if (acknowledge) begin
-      closed.pending[acknowledge_epoch] = closed.pending[acknowledge_epoch] - 1'b1;
-      if (closed.round != 0 && (closed.pending[!closed.open] == 0 || `BUG(155))) begin
-        closed.granted = closed.granted | closed.round;
-        closed.round = closed.next;
-        closed.next = '0;
-        if (closed.round != 0) begin
-          closed.open = !closed.open;
-          // All stores made during the round may be acknowledged already.
-          if (closed.pending[!closed.open] == 0) begin
-            closed.granted = closed.granted | closed.round;
-            closed.round = '0;
-          end
-        end
-      end
-    end
-  end
-  state_t looked_at;
-  always_comb begin
-    looked_at = closed;
-    looked_at.passes = closed.passes & ~(renewed & reached_after);
-  end
-  assign early = reach(looked_at, reached_after, system);
-  assign open = early.open;
-
-  always_comb begin
-    late = early;
-    if (store) late.pending[early.open] = early.pending[early.open] + 1'b1;
-    late = reach(late, reached_late, system);
-  end
-  assign passes = late.passes;
-  assign stores = late.pending != 0;
+  number_t [1:0] pending_q, pending_d;           // stores of each epoch
+  logic   open_q, to_ask_q, answered_now_q;      // the last: the answer came in the cycle before
+  slots_t round_q, next_q;                       // fences that wait for the closed epoch, and for the next round
+  slots_t granted_q;                             // whose round is over
+  slots_t asked_q, to_be_asked_q, answered_q;    // by the present request to the L2, by the next one, by one before
 
   // A grant belongs to one fence: the next fence of the wave asks again.
-  state_t issued;
+  slots_t left;
   always_comb begin
-    issued = late;
-    if (issue) begin
-      issued.granted[issue_slot] = `BUG(156) && late.granted[issue_slot];
-      issued.answered[issue_slot] = 1'b0;
-      issued.passes[issue_slot] = 1'b0;
+    left = '1;
+    if (issued) left[issued_slot] = 1'b0;
+  end
+
+  // Epochs without a store. The round is over with its last acknowledgement; all stores made during it may be
+  // acknowledged already, and then the next one is over, too.
+  logic [1:0] none;
+  logic   closed_over, next_over, both_over, begins, open_after;
+  slots_t round_after, next_after, granted, round_d, next_d;
+  assign none = {pending_q[1] == 0, pending_q[0] == 0};
+  assign both_over = none == 2'b11;
+  assign closed_over = round_q != 0 && (none[!open_q] || (`BUG(155) && acknowledge));
+  assign next_over = closed_over && next_q != 0 && none[open_q];
+  always_comb begin
+    granted = (granted_q & (`BUG(156) ? '1 : left)) | (closed_over ? round_q : '0) | (next_over ? next_q : '0);
+    round_after = closed_over ? (next_over ? '0 : next_q) : round_q;
+    next_after = closed_over ? '0 : next_q;
+    open_after = open_q ^ (closed_over && next_q != 0);
+  end
+
+  // The answer of the L2 is for all that it was asked for.
+  slots_t answered, asked_after;
+  assign answered = (answered_q & left) | (answered_now_q ? asked_q : '0);
+  assign asked_after = answered_now_q ? '0 : asked_q;
+
+  // Fences that are reached. Those that find stores on their way wait for a round, and may begin it; those of scope
+  // system then ask the L2.
+  slots_t fences, waiting, joining, ready, asking;
+  logic   asks;
+  always_comb begin
+    fences = reached & ~(answered | asked_after | to_be_asked_q);
+    waiting = both_over ? '0 : fences & ~granted;
+    ready = fences & ~waiting;
+    asking = to_be_asked_q | (ready & system);
+    passes = (ready & ~system) | (reached & answered);
+    joining = waiting & ~(round_after | next_after);
+    begins = round_after == 0 && joining != 0;
+    round_d = begins ? joining : round_after;
+    next_d = begins ? next_after : next_after | joining;
+    asks = asked_after == 0 && asking != 0;
+  end
+  assign open = open_after ^ begins;
+  assign ask = to_ask_q || asks;
+
+  always_comb begin
+    pending_d = pending_q;
+    if (acknowledge) pending_d[acknowledge_epoch] = pending_q[acknowledge_epoch] - 1'b1;
+    if (store) pending_d[open] = pending_d[open] + 1'b1;
+  end
+  assign stores = pending_d != 0;
+
+  always_ff @(posedge clk) begin
+    pending_q <= pending_d;
+    open_q <= open;
+    round_q <= round_d;
+    next_q <= next_d;
+    granted_q <= granted;
+    answered_q <= answered;
+    asked_q <= asks ? asking : asked_after;
+    to_be_asked_q <= asks ? '0 : asking;
+    to_ask_q <= ask && !ask_taken;
+    answered_now_q <= answer;
+    if (!rst_n) begin
+      pending_q <= '0;
+      open_q <= 1'b0;
+      round_q <= '0;
+      next_q <= '0;
+      granted_q <= '0;
+      answered_q <= '0;
+      asked_q <= '0;
+      to_be_asked_q <= '0;
+      to_ask_q <= 1'b0;
+      answered_now_q <= 1'b0;
     end
-    issued = reach(issued, reached_behind, {MAX_WAVES{behind_system}});
-    issued = reach(issued, reached_decoded, {MAX_WAVES{decoded_system}});
   end
-  assign ask = issued.to_ask;
-  always_comb begin
-    state_d = issued;
-    if (ask_taken) state_d.to_ask = 1'b0;
-  end
-  always_ff @(posedge clk) state_q <= rst_n ? state_d : '0;
   // What always holds. Verilator checks it in every clock.
   always_ff @(posedge clk)
     if (rst_n) begin
-      assert (!acknowledge || state_q.pending[acknowledge_epoch] != 0)
+      assert (!acknowledge || pending_q[acknowledge_epoch] != 0)
       else $error("an acknowledgement of a store that is not on its way");
-      assert (state_q.round != 0 || state_q.next == 0) else $error("fences wait for a round that does not begin");
-      assert ((state_q.asked & state_q.to_be_asked) == 0) else $error("a fence asks twice");
+      assert (!answer || (asked_q != 0 && !to_ask_q)) else $error("the L2 answers what was not asked");
+      assert (round_q != 0 || next_q == 0) else $error("fences wait for a round that does not begin");
+      assert (round_q != 0 || none[!open_q]) else $error("a closed epoch has stores and no round");
+      assert ((asked_q & to_be_asked_q) == 0) else $error("a fence asks twice");
     end
 endmodule

@@ -1,24 +1,25 @@
 // The wave slots: instruction buffers, and what each wave's next instruction waits for (rules I2, I5).
 //
-// Order within a cycle: `retire` of write-back and of the load/store unit, then issue (`pop`, `collect`), then decode
-// (`push`). The outputs to issue include the retirements of the cycle.
+// Order within a cycle: stage resolve (`drop`), `retire` of write-back and of the load/store unit, then issue (`pop`,
+// `collect`), then decode (`push`). Registers and predicates that retire in a cycle are free for the issue of this cycle.
+// All else that waits for memory accesses, and fetch, see the counts of the cycle before.
 `include "bugs.svh"
 module wave
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
-#(
-    parameter int RETIRE_PORTS = 6
-) (
+(
     input  logic     clk,
     input  logic     rst_n,
-    input  slots_t   started,
+    input  logic     drop,             // a redirect or the end of a wave empties the buffer of `drop_slot`
+    input  slot_t    drop_slot,
     input  retire_t  retire[RETIRE_PORTS],
-    input  retire_t  retire_return,    // of these, that of a load by write-back
     // Issue: the instruction of `slot` leaves its buffer.
     input  logic     pop,
     input  slot_t    slot,
     input  logic     collect,          // and goes to a collector
-    input  logic     empty_buffer,     // redirect or end: the rest of the slot's buffer is dropped
+    // Decode: the group that arrives, also if stage resolve drops it, and what it brings.
+    input  logic     arrives,
+    input  logic [1:0] arriving_words,
     input  logic [1:0] push_valid,
     input  slot_t    push_slot,
     input  uop_t     push_uop[FETCH_WORDS],
@@ -29,18 +30,9 @@ module wave
     output slots_t   drains,           // barrier, wait or fence that has to wait for accesses, but for those of `releases`
     output slots_t   releases,         // fence that releases at device or system scope
     output slots_t   releases_system,
-    // Release fences that become the next instruction of their wave in this cycle: behind the one that issues, and by
-    // the decoder.
-    output slots_t   behind,
-    output logic     behind_system,
-    output slots_t   decoded,
-    output logic     decoded_system,
-    output slots_t   accesses_written, // no memory instruction is outstanding after write-back
-    output slots_t   accesses_done,    // and after the load/store unit
-    output slots_t   drained,          // nothing is in flight
-    output slots_t   retiring,         // something retires in this cycle
-    output slots_t   hazard_before,    // as hazard_free before these, and the contrary
-    output slots_t   has_room          // after issue and decode
+    output slots_t   performed,        // no memory instruction was outstanding before this cycle
+    output slots_t   drained,          // nothing was in flight before this cycle
+    output slots_t   has_room          // for a group more than the one that arrives
 );
   localparam int PTR_BITS = $clog2(FETCH_BUFFER_ENTRIES);
   typedef logic [PTR_BITS-1:0] ptr_t;
@@ -126,12 +118,6 @@ module wave
     end
   end
 
-  // The same for write-back alone.
-  always_comb begin
-    for (int w = 0; w < MAX_WAVES; w++) accesses_written[w] = accesses_q[w] == 0;
-    if (retire_return.valid && accesses_q[retire_return.slot] == 1) accesses_written[retire_return.slot] = 1'b1;
-  end
-
   logic [MAX_REGISTERS-1:0] pending[MAX_WAVES];
   logic [PREDICATES-1:0] pending_preds[MAX_WAVES];
   flight_t accesses[MAX_WAVES];
@@ -144,7 +130,6 @@ module wave
       accesses[w] = accesses_q[w] - flight_t'(accesses_over[w]);
       loads[w] = loads_q[w] - flight_t'(loads_over[w]);
       in_flight[w] = in_flight_q[w] - flight_t'(retired[w]);
-      retiring[w] = retired[w] != 0;
     end
   end
 
@@ -156,49 +141,33 @@ module wave
       needs_collector[w] = needs_q[w][first_q[w]].collector;
       releases[w] = needs_q[w][first_q[w]].releases;
       releases_system[w] = needs_q[w][first_q[w]].system;
-      drains[w] = (needs_q[w][first_q[w]].all && accesses[w] != 0) || (needs_q[w][first_q[w]].loads && loads[w] != 0);
-      accesses_done[w] = accesses[w] == 0;
-      drained[w] = in_flight[w] == 0;
+      performed[w] = accesses_q[w] == 0;
+      drains[w] = (needs_q[w][first_q[w]].all && !performed[w]) || (needs_q[w][first_q[w]].loads && loads_q[w] != 0);
+      drained[w] = in_flight_q[w] == 0;
     end
-  end
-
-  always_comb begin
-    for (int w = 0; w < MAX_WAVES; w++)
-      hazard_before[w] = (pending_q[w] & needs_q[w][first_q[w]].registers) != 0
-          || (pending_preds_q[w] & needs_q[w][first_q[w]].preds) != 0;
   end
 
   assign head = buffer_q[slot][first_q[slot]];
 
-  // Buffers after issue and decode.
+  // Buffers after issue and decode, and after stage resolve. The wave that it concerns neither issues nor gets a group.
   logic [1:0] pushes;
   assign pushes = 2'(push_valid[0]) + 2'(push_valid[1]);
-  count_t count_popped[MAX_WAVES];
   count_t count_d[MAX_WAVES];
+  count_t claimed[MAX_WAVES];          // entries in use or claimed by the words of the group that arrives
   always_comb begin
     for (int w = 0; w < MAX_WAVES; w++) begin
-      count_popped[w] = count_q[w];
-      if (pop && slot == slot_t'(w)) count_popped[w] = empty_buffer ? '0 : count_q[w] - 1'b1;
-      if (started[w]) count_popped[w] = '0;
-      count_d[w] = count_popped[w];
-      if (push_slot == slot_t'(w)) count_d[w] = count_popped[w] + count_t'(pushes);
-      has_room[w] = count_t'(FETCH_BUFFER_ENTRIES) - count_d[w] >= count_t'(FETCH_WORDS) + count_t'(`BUG(112));
+      count_d[w] = count_q[w];
+      if (pop && slot == slot_t'(w)) count_d[w] = count_q[w] - 1'b1;
+      if (push_slot == slot_t'(w)) count_d[w] = count_d[w] + count_t'(pushes);
+      if (drop && drop_slot == slot_t'(w)) count_d[w] = '0;
+      claimed[w] = count_q[w] + (arrives && push_slot == slot_t'(w) ? count_t'(arriving_words) : '0);
+      has_room[w] = claimed[w] <= count_t'(FETCH_BUFFER_ENTRIES - FETCH_WORDS - int'(`BUG(112)));
     end
   end
 
-  needs_t second, pushed[FETCH_WORDS];
-  assign second = needs_q[slot][first_q[slot] + 1'b1];
+  needs_t pushed[FETCH_WORDS];
   assign pushed[0] = needs_of(push_uop[0]);
   assign pushed[1] = needs_of(push_uop[1]);
-  always_comb begin
-    behind = '0;
-    decoded = '0;
-    behind[slot] = pop && !empty_buffer && count_q[slot] > 1 && second.releases;
-    decoded[push_slot] = push_valid[0] && count_popped[push_slot] == 0 && pushed[0].releases;
-  end
-  assign behind_system = second.system;
-  assign decoded_system = pushed[0].system;
-
   ptr_t push_at;
   assign push_at = first_q[push_slot] + ptr_t'(count_q[push_slot]);
 
@@ -211,7 +180,7 @@ module wave
       loads_q[w] <= loads[w];
       in_flight_q[w] <= in_flight[w];
     end
-    if (pop) first_q[slot] <= empty_buffer ? first_q[slot] + ptr_t'(count_q[slot]) : first_q[slot] + 1'b1;
+    if (pop) first_q[slot] <= first_q[slot] + 1'b1;
     if (pop && collect) begin
       pending_q[slot] <= pending[slot] | rows_of(head.rd, head.dst_rows);
       if (head.dst_pred) pending_preds_q[slot][head.rd[1:0]] <= 1'b1;
@@ -244,6 +213,9 @@ module wave
   always_ff @(posedge clk)
     if (rst_n) begin
       assert (!pop || count_q[slot] != 0) else $error("an instruction issues from an empty buffer");
+      assert (!(drop && drop_slot == slot && pop)) else $error("an instruction issues from a buffer that is emptied");
+      assert (!(drop && drop_slot == push_slot && push_valid != 0))
+      else $error("an instruction enters a buffer that is emptied");
       assert (count_d[push_slot] <= count_t'(FETCH_BUFFER_ENTRIES))
       else $error("more instructions than the buffer has entries");
       assert (!(pop && collect) || (pending[slot] & rows_of(head.rd, head.dst_rows)) == 0)

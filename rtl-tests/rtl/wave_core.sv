@@ -1,5 +1,7 @@
 // One core with one scheduler. The blocks have the names of the simulator's files. The stages of a cycle work in the
-// order of rule P1, consumers first: what a stage sees of another in the same cycle is combinational.
+// order of rule P1, consumers first: what a stage sees of another in the same cycle is combinational. Stage resolve is
+// spread over the blocks whose state it changes: what issued in the cycle before acts in `divergence`, `workgroup`,
+// `wave`, `decode`, `fetch` and the L1.
 module wave_core
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -23,40 +25,52 @@ module wave_core
     output logic     reply_taken,
     output trace_t   trace
 );
-  // Stage 1: arrival. Stage 2: shadows.
-  slots_t started, resident, ended, at_barrier, drained, retiring, passes, shadow, shadow_ends, shadow_after;
+  // Arrival.
+  slots_t started, resident, ended, at_barrier, drained, passes, shadow;
   lanes_t started_lanes[MAX_WAVES];
   group_t started_group, group_of[MAX_WAVES];
   logic [SLOT_BITS-1:0] wave_id[MAX_WAVES];
   logic [2:0][31:0] group_id[MAX_WORKGROUPS];
-  logic barrier, end_wave, empty;
+  logic barrier, empty;
+
+  // Resolve.
+  act_t   acts;
+  logic   jump, control_ended, control_fault, redirect, end_wave, drop;
+  fault_e control_fault_kind;
+  pc_t    jump_target;
+  slots_t ending;
+  assign redirect = acts.control && jump;
+  assign end_wave = acts.end_mark || control_ended;
+  assign drop = redirect || end_wave;
+  always_comb begin
+    ending = '0;
+    ending[acts.slot] = end_wave;
+  end
 
   // Issue.
-  logic   issue_valid, collect, step, jump, control_ended, control_fault, end_code, redirect;
-  logic   fence, invalidate, issue_fault;
+  logic   issue_valid, collect, issue_fault;
   slot_t  slot;
   uop_t   uop;
-  lanes_t active, live, guard, condition, lanes;
-  pc_t    call_target, next_pc, jump_target;
-  fault_e control_fault_kind, issue_fault_kind;
+  lanes_t active, live, condition, lanes;
+  pc_t    next_pc;
+  fault_e issue_fault_kind;
   seq_t   seq;
-  slots_t buffered, hazard_free, needs_collector, drains, is_release, is_system, accesses_written, accesses_done, has_room;
+  slots_t buffered, hazard_free, needs_collector, drains, is_release, is_system, performed, has_room;
   slots_t release_passes, collecting;
   logic   collector_free;
 
   workgroup u_workgroup (
       .clk, .rst_n, .launch, .start_valid, .start_id, .started, .started_lanes, .started_group, .resident, .ended,
-      .at_barrier, .drained, .retiring, .barrier, .end_wave, .slot, .passes, .done, .empty, .group_of, .wave_id,
-      .group_id);
+      .at_barrier, .drained, .reaches(acts.barrier), .end_wave, .slot(acts.slot), .passes, .barrier,
+      .barrier_slot(slot), .done, .empty, .group_of, .wave_id, .group_id);
 
-  // Stage 3: a reply is a line of code, the end of a release, or a reply for the L1.
+  // A reply is a line of code, the end of a release, or a reply for the L1.
   logic code_reply, released, l1_reply_taken;
   assign code_reply = reply_valid && reply.tag[ICACHE_TAG_BIT];
   assign released = reply_valid && !code_reply && reply.kind == REPLY_RELEASED;
   assign reply_taken = code_reply || released || l1_reply_taken;
 
-  // Stages 4 to 6: results, write-back, load/store unit.
-  localparam int RETIRE_PORTS = CLASSES + 2;
+  // Write-back, results, load/store unit.
   localparam int PRED_PORTS = CLASSES;
   result_t result[CLASSES];
   row_t    result_row[CLASSES];
@@ -68,9 +82,9 @@ module wave_core
   reg_t    return_register, row_register;
   lanes_t  return_mask, row_mask;
   row_t    return_row, row_value;
-  retire_t return_retire, done_retire;
-  seq_t    return_seq, done_seq;
-  pc_t     return_pc, done_pc;
+  retire_t return_retire, local_retire, device_retire;
+  seq_t    return_seq, local_seq, device_seq;
+  pc_t     return_pc, local_pc, device_pc;
   logic    pred_write[PRED_PORTS];
   slot_t   pred_slot[PRED_PORTS];
   logic [1:0] pred_index[PRED_PORTS];
@@ -89,8 +103,9 @@ module wave_core
       pred_index[c] = result[c].rd[1:0];
       pred_mask[c] = result[c].mask;
     end
-    retire[CLASSES] = return_retire;
-    retire[CLASSES+1] = done_retire;
+    retire[RETIRE_LOAD] = return_retire;
+    retire[RETIRE_LOCAL] = local_retire;
+    retire[RETIRE_DEVICE] = device_retire;
   end
 
   logic   response_valid, access_valid, accepted, acknowledge, acknowledge_epoch, epoch, store;
@@ -122,46 +137,27 @@ module wave_core
       .take_uop(collector_uop[place]), .take_mask(collector_mask[place]), .take_operands(collector_operands[place]),
       .response_valid, .response, .acknowledge, .acknowledge_epoch, .access_valid, .access,
       .access_accepted(accepted), .epoch, .store, .return_valid, .return_slot, .return_register, .return_mask,
-      .return_row, .return_taken, .return_retire, .return_seq, .return_pc, .done_retire, .done_seq, .done_pc,
-      .fault(lsu_fault), .fault_kind(lsu_fault_kind), .fault_slot(lsu_fault_slot), .fault_pc(lsu_fault_pc), .begins,
+      .return_row, .return_taken, .return_retire, .return_seq, .return_pc, .local_retire, .local_seq, .local_pc,
+      .device_retire, .device_seq, .device_pc, .fault(lsu_fault), .fault_kind(lsu_fault_kind), .fault_slot(lsu_fault_slot), .fault_pc(lsu_fault_pc), .begins,
       .begins_slot, .begins_seq, .begins_address, .begins_data);
 
   logic l1_request_valid, l1_request_taken;
   request_t l1_request;
   l1 u_l1 (
       .clk, .rst_n, .reply_valid(reply_valid && !code_reply && !released), .reply, .reply_taken(l1_reply_taken),
-      .response_valid, .response, .access_valid, .access, .accepted, .invalidate, .request_valid(l1_request_valid),
+      .response_valid, .response, .access_valid, .access, .accepted, .invalidate(acts.invalidate), .request_valid(l1_request_valid),
       .request(l1_request), .request_taken(l1_request_taken));
 
-  // Fences that are reached (rule B6).
-  slots_t hazard_before, renewed;
-  always_comb begin
-    renewed = '0;
-    for (int c = 0; c < CLASSES; c++)
-      if (result[c].valid && hazard_before[result[c].slot]) renewed[result[c].slot] = 1'b1;
-  end
-  slots_t fences, performed_before_q, performed_after, behind, decoded, reachable_after;
-  logic   behind_system, decoded_system, ask, ask_taken, stores;
-  assign fences = buffered & is_release & resident & ~(ended | at_barrier);
-  always_comb begin
-    performed_after = accesses_done;
-    if (collect && uop.kind == KIND_MEMORY) performed_after[slot] = 1'b0;
-    reachable_after = performed_after & ~shadow_after;
-    // Waves that stay at the barrier.
-    reachable_after = reachable_after & ~(at_barrier & ~passes);
-    if (barrier && !passes[slot]) reachable_after[slot] = 1'b0;
-  end
-  always_ff @(posedge clk) performed_before_q <= performed_after;
+  // Releases: fences that are reached (rule B6). A wave that ends now is in a shadow, or has an empty buffer.
+  slots_t reached;
+  logic   ask, ask_taken, stores;
+  assign reached = buffered & is_release & performed & ~(at_barrier | shadow);
   releases u_releases (
-      .clk, .rst_n, .reached_shadow(fences & performed_before_q & shadow_ends),
-      .reached_after(fences & accesses_written & ~shadow), .reached_late(fences & accesses_done & ~shadow),
-      .renewed, .system(is_system), .reached_behind(behind & reachable_after), .behind_system,
-      .reached_decoded(decoded & reachable_after), .decoded_system, .answer(released), .acknowledge,
-      .acknowledge_epoch, .store, .open(epoch), .issue(fence), .issue_slot(slot), .passes(release_passes), .ask,
-      .ask_taken, .stores);
+      .clk, .rst_n, .reached, .system(is_system), .issued(acts.fence), .issued_slot(acts.slot), .answer(released),
+      .acknowledge, .acknowledge_epoch, .store, .open(epoch), .passes(release_passes), .ask, .ask_taken, .stores);
   assign idle = empty && !stores;
 
-  // Stages 7 and 8: dispatch, operand read.
+  // Dispatch, operand read.
   execute u_execute (
       .clk, .rst_n, .launch, .complete(collector_complete), .slot(collector_slot), .seq(collector_seq),
       .uop(collector_uop), .mask(collector_mask), .condition(collector_condition), .operands(collector_operands),
@@ -180,47 +176,39 @@ module wave_core
       .clk, .started, .registers(launch.registers), .initial_valid, .initial_value, .read_slot, .read_register,
       .read_row, .write(row_write), .write_slot(row_slot), .write_register(row_register), .write_mask(row_mask), .write_row(row_value));
 
-  // Stage 9: issue.
+  // Issue.
   issue #(.PRED_PORTS(PRED_PORTS)) u_issue (
-      .clk, .rst_n, .launch, .started, .resident, .ended, .at_barrier, .buffered, .hazard_free, .needs_collector,
-      .drains, .is_release, .release_passes, .collecting, .collector_free, .pred_write, .pred_slot, .pred_index,
-      .pred_mask, .pred_value(result_pred), .valid(issue_valid), .slot, .uop, .active, .live, .guard, .condition,
-      .lanes, .collect, .step, .call_target, .next(next_pc), .jump, .control_ended, .control_fault,
-      .control_fault_kind, .end_code, .end_wave, .redirect, .barrier, .passes, .fence, .invalidate, .shadow,
-      .shadow_ends, .shadow_after, .fault(issue_fault), .fault_kind(issue_fault_kind), .seq);
+      .clk, .rst_n, .launch, .started, .at_barrier, .buffered, .hazard_free, .needs_collector, .drains, .is_release,
+      .release_passes, .collecting, .collector_free, .passes, .ending, .pred_write, .pred_slot, .pred_index,
+      .pred_mask, .pred_value(result_pred), .valid(issue_valid), .slot, .uop, .active, .live, .condition, .lanes, .collect, .barrier, .next(next_pc), .acts, .shadow, .fault(issue_fault), .fault_kind(issue_fault_kind),
+      .seq);
   divergence u_divergence (
-      .clk, .rst_n, .started, .started_lanes, .slot, .step, .end_wave(end_code), .op(uop.op), .guard, .condition,
-      .target(call_target), .next(next_pc), .active, .live, .jump, .jump_target, .ended(control_ended),
-      .fault(control_fault), .fault_kind(control_fault_kind));
+      .clk, .rst_n, .started, .started_lanes, .issue_slot(slot), .issue_active(active), .issue_live(live), .acts,
+      .jump, .jump_target, .ended(control_ended), .fault(control_fault), .fault_kind(control_fault_kind));
 
-  // Stages 10 and 11: decode, fetch.
-  logic   group_valid, requested;
+  // Decode, fetch.
+  logic   arrives, group_valid, requested;
   slot_t  group_slot, requested_slot;
   pc_t    group_first, requested_first;
   logic [1:0] group_words, push_valid;
   logic [FETCH_WORDS-1:0][31:0] group_word;
   uop_t   push_uop[FETCH_WORDS];
-  wave #(.RETIRE_PORTS(RETIRE_PORTS)) u_wave (
-      .clk, .rst_n, .started, .retire, .retire_return(return_retire), .pop(issue_valid), .slot, .collect, .empty_buffer(redirect || end_wave),
-      .push_valid, .push_slot(group_slot), .push_uop, .head(uop), .buffered, .hazard_free, .needs_collector, .drains,
-      .releases(is_release), .releases_system(is_system), .behind,
-      .behind_system, .decoded, .decoded_system, .accesses_written, .accesses_done, .drained, .retiring, .hazard_before, .has_room);
+  wave u_wave (
+      .clk, .rst_n, .drop, .drop_slot(acts.slot), .retire, .pop(issue_valid), .slot, .collect, .arrives,
+      .arriving_words(group_words), .push_valid, .push_slot(group_slot), .push_uop, .head(uop), .buffered,
+      .hazard_free, .needs_collector, .drains, .releases(is_release), .releases_system(is_system), .performed,
+      .drained, .has_room);
   decode u_decode (
-      .clk, .launch, .started, .redirect, .redirect_slot(slot), .group_valid, .group_slot, .group_first, .group_words,
-      .group_word, .push_valid, .push_uop);
+      .clk, .launch, .started, .redirect, .redirect_slot(acts.slot), .group_valid, .group_slot, .group_first,
+      .group_words, .group_word, .push_valid, .push_uop);
 
   logic  code_valid, code_taken;
   logic [30:0] code_line;
-  slots_t ending;
-  always_comb begin
-    ending = ended;
-    if (end_wave) ending[slot] = 1'b1;
-  end
   fetch u_fetch (
       .clk, .rst_n, .launch, .started, .reply_valid(code_reply), .reply_line(reply.tag[30:0]), .reply_data(reply.data),
-      .drop(redirect || end_wave), .redirect, .drop_slot(slot), .redirect_target(jump_target),
-      .willing(resident & has_room & ~(shadow_after | ending)), .group_valid, .group_slot, .group_first, .group_words,
-      .group_word, .miss_valid(code_valid), .miss_line(code_line), .miss_taken(code_taken), .requested,
+      .drop, .redirect, .drop_slot(acts.slot), .redirect_target(jump_target),
+      .willing(resident & has_room & ~(shadow | ended)), .arrives, .group_valid, .group_slot, .group_first,
+      .group_words, .group_word, .miss_valid(code_valid), .miss_line(code_line), .miss_taken(code_taken), .requested,
       .requested_slot, .requested_first);
   memory_port u_port (
       .clk, .rst_n, .credit, .code_valid, .code_line, .code_taken, .release_valid(ask), .release_taken(ask_taken),
@@ -241,8 +229,12 @@ module wave_core
     trace.issue_lanes = lanes;
     trace.issue_wave = 32'(wave_id[slot]);
     trace.issue_group = group_id[group_of[slot]];
-    trace.issue_next = jump ? jump_target : next_pc;
-    trace.issue_ends = end_wave;
+    trace.issue_next = next_pc;
+    trace.acts = acts.control || acts.end_mark;
+    trace.act_next = jump ? jump_target : acts.next;
+    trace.act_ends = end_wave;
+    trace.act_fault = control_fault;
+    trace.act_fault_kind = control_fault_kind;
     for (int k = 0; k < REGISTERS_COLLECTORS; k++) begin
       trace.operands[k] = '{
           valid: finishes[k], slot: collector_slot[k], seq: collector_seq[k], pc: collector_uop[k].pc};
@@ -257,8 +249,11 @@ module wave_core
       trace.retire_index[c] = 8'(result[c].rd);
       trace.retire_value[c] = result_pred[c];
     end
-    trace.retire[CLASSES] = '{valid: return_retire.valid, slot: return_slot, seq: return_seq, pc: return_pc};
-    trace.retire[CLASSES+1] = '{valid: done_retire.valid, slot: done_retire.slot, seq: done_seq, pc: done_pc};
+    trace.retire[RETIRE_LOAD] = '{valid: return_retire.valid, slot: return_slot, seq: return_seq, pc: return_pc};
+    trace.retire[RETIRE_LOCAL] = '{
+        valid: local_retire.valid, slot: local_retire.slot, seq: local_seq, pc: local_pc};
+    trace.retire[RETIRE_DEVICE] = '{
+        valid: device_retire.valid, slot: device_retire.slot, seq: device_seq, pc: device_pc};
     trace.write = row_write;
     trace.write_slot = 8'(row_slot);
     trace.write_register = 8'(row_register);
@@ -268,4 +263,8 @@ module wave_core
     trace.fault_slot = lsu_fault ? 8'(lsu_fault_slot) : 8'(slot);
     trace.fault_pc = lsu_fault ? lsu_fault_pc : uop.pc;
   end
+
+  // What always holds. Verilator checks it in every clock.
+  always_ff @(posedge clk)
+    if (rst_n) assert (!issue_valid || (resident[slot] && !ended[slot])) else $error("a wave issues that is not there");
 endmodule

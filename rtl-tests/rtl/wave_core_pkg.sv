@@ -199,6 +199,21 @@ package wave_core_pkg;
     logic [31:0]           workgroups;      // of the grid
   } launch_t;
 
+  // An instruction that acts in the cycle after its issue, in stage resolve.
+  typedef struct packed {
+    slot_t       slot;
+    logic        control;     // control instruction
+    logic        end_mark;    // end of the code
+    logic        barrier;
+    logic        fence;       // squashed or not
+    logic        invalidate;  // acquire of device or system scope
+    op_e         op;
+    lanes_t      guard;
+    lanes_t      condition;
+    pc_t         next;        // the word behind it
+    pc_t         target;      // of a call
+  } act_t;
+
   // A retiring instruction, to the scoreboard.
   typedef struct packed {
     logic        valid;
@@ -211,6 +226,11 @@ package wave_core_pkg;
 
   // The classes served by execution units have the lowest numbers.
   localparam int CLASSES = 11;
+  // What can retire in a cycle: a result of each class, a load, and what returns nothing of local and of device memory.
+  localparam int RETIRE_PORTS = CLASSES + 3;
+  localparam int RETIRE_LOAD = CLASSES;
+  localparam int RETIRE_LOCAL = CLASSES + 1;
+  localparam int RETIRE_DEVICE = CLASSES + 2;
 
   // A result of an execution unit that is due in this cycle.
   typedef struct packed {
@@ -303,14 +323,19 @@ package wave_core_pkg;
     lanes_t      issue_lanes;        // effective
     logic [31:0] issue_wave;
     logic [2:0][31:0] issue_group;
-    pc_t         issue_next;
-    logic        issue_ends;
+    pc_t         issue_next;         // the word behind it
+    // What the instruction that issued in the cycle before does, if it is one of control or the end mark.
+    logic        acts;
+    pc_t         act_next;           // the word at which its wave goes on
+    logic        act_ends;
+    logic        act_fault;
+    fault_e      act_fault_kind;
     step_t [REGISTERS_COLLECTORS-1:0] operands;
     step_t [REGISTERS_COLLECTORS-1:0] execute;
     step_t       access;             // starts in the load/store unit
     row_t        access_address;
     row_t [3:0]  access_data;
-    step_t [CLASSES+1:0] retire;     // of the units, of a load, of what returns nothing
+    step_t [RETIRE_PORTS-1:0] retire;
     logic [CLASSES-1:0] retire_pred;
     logic [CLASSES-1:0][7:0] retire_index;
     lanes_t [CLASSES-1:0] retire_value;

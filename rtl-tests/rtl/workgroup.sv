@@ -14,15 +14,17 @@ module workgroup
     output lanes_t  started_lanes[MAX_WAVES],
     output group_t  started_group,
     output slots_t  resident,              // after the arrival
-    output slots_t  ended,                 // waves without live lanes, before issue
-    output slots_t  at_barrier,            // before issue
-    input  slots_t  drained,               // nothing in flight, after the retirements of this cycle
-    input  slots_t  retiring,
-    // Issue.
-    input  logic    barrier,               // the wave in `slot` reaches a barrier
-    input  logic    end_wave,              // or ends
+    output slots_t  ended,                 // waves without live lanes, before stage resolve
+    output slots_t  at_barrier,            // and waves at a barrier
+    input  slots_t  drained,               // nothing in flight, before this cycle
+    // Stage resolve: the wave in `slot` has reached a barrier in the cycle before, or ends.
+    input  logic    reaches,
+    input  logic    end_wave,
     input  slot_t   slot,
     output slots_t  passes,                // waves that a barrier lets go
+    // Issue: the wave in `barrier_slot` reaches a barrier.
+    input  logic    barrier,
+    input  slot_t   barrier_slot,
     output logic [SLOT_BITS:0] done,       // workgroups whose last slot is free now
     output logic    empty,                 // no wave is left after this cycle
     // Of each slot, for special registers, local memory and the trace.
@@ -66,24 +68,19 @@ module workgroup
   end
   assign resident = resident_q | started;
 
-  // The wave that ends, or that reaches the barrier, may be the last one that the others wait for.
-  slots_t ended_d, at_barrier_d, live;
+  // The wave that ends, or that has reached the barrier, may be the last one that the others wait for.
+  slots_t ended_d, live;
   always_comb begin
     ended_d = ended_q;
-    at_barrier_d = at_barrier_q;
     if (end_wave) ended_d[slot] = 1'b1;
-    if (barrier) at_barrier_d[slot] = 1'b1;
     live = group_slots_q[group_of[slot]] & resident_q & (`BUG(126) ? '1 : ~ended_d);
     passes = '0;
-    if ((barrier || end_wave) && live != 0 && (live & ~at_barrier_d) == 0) passes = live;
+    if ((reaches || end_wave) && live != 0 && (live & ~at_barrier_q) == 0) passes = live;
   end
 
   // Slots free from the next cycle on: those of ended waves with nothing in flight.
   slots_t freed;
-  always_comb begin
-    freed = ended_q & (`BUG(128) ? '1 : drained) & retiring;
-    if (end_wave && drained[slot]) freed[slot] = 1'b1;
-  end
+  assign freed = ended_d & (`BUG(128) ? '1 : drained);
   slots_t group_left[MAX_WORKGROUPS];
   logic [MAX_WORKGROUPS-1:0] group_over;
   always_comb begin
@@ -98,8 +95,9 @@ module workgroup
 
   always_ff @(posedge clk) begin
     resident_q <= resident & ~freed;
-    ended_q <= (ended_d & ~freed) & ~started;
-    at_barrier_q <= (at_barrier_d & ~passes) & ~started;
+    ended_q <= ended_d & ~freed;
+    at_barrier_q <= at_barrier_q & ~passes;
+    if (barrier) at_barrier_q[barrier_slot] <= 1'b1;
     group_resident_q <= group_resident_q & ~group_over;
     for (int g = 0; g < MAX_WORKGROUPS; g++) group_slots_q[g] <= group_left[g];
     if (start_valid) begin
@@ -125,7 +123,9 @@ module workgroup
       assert (!start_valid || $countones(started) == int'(launch.waves))
       else $error("a workgroup comes that does not fit");
       assert (!start_valid || group_found) else $error("a workgroup comes without a workgroup slot");
-      assert (!(barrier || end_wave) || resident[slot]) else $error("a wave acts that is not there");
+      assert (!(reaches || end_wave) || resident_q[slot]) else $error("a wave acts that is not there");
+      assert (!reaches || at_barrier_q[slot]) else $error("a wave has reached a barrier and is not at it");
+      assert ((ended_q & ~resident_q) == 0) else $error("a free slot has a wave that has ended");
       assert ((at_barrier_q & ended_q & resident_q) == 0) else $error("a wave that has ended is at a barrier");
     end
 endmodule

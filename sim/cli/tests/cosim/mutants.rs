@@ -51,7 +51,7 @@ const BUGS: &[(u32, &str)] = &[
     (135, "a load writes beside the result that has the port"),
     (136, "one pending entry less"),
     (137, "the part of an access beyond its line is forgotten"),
-    (138, "the place of a finished access is free a cycle late"),
+    (138, "the place of a finished access is free a cycle early"),
     (139, "local memory answers a cycle early"),
     (140, "a misaligned atomic is no fault"),
     (141, "lanes on one word of local memory take a pass each"),

@@ -352,10 +352,10 @@ impl Looks {
         self.first = self.first.min(again);
     }
 
-    /// Requests a look at every scheduler now.
-    pub fn all(&mut self) {
-        self.at.fill(0);
-        self.first = 0;
+    /// Requests a look at every scheduler in this cycle or earlier.
+    pub fn all_by(&mut self, cycle: Cycle) {
+        self.at.iter_mut().for_each(|at| *at = cycle.min(*at));
+        self.first = self.first.min(cycle);
     }
 }
 

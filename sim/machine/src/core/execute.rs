@@ -167,7 +167,7 @@ impl Core {
             let base = self.slot_rows(it.slot);
             let still = match (waiting, op.kind) {
                 (Waiting::Unit(free), _) if free > now => Some(waiting),
-                (_, Kind::Memory(_)) if *lsu_taken || !self.lsu.has_room() => Some(Waiting::Lsu),
+                (_, Kind::Memory(_)) if *lsu_taken || !self.lsu.has_room(now) => Some(Waiting::Lsu),
                 (_, Kind::Memory(memory)) => {
                     *lsu_taken = true;
                     self.lsu_turn = if scheduler + 1 < self.schedulers.len() { scheduler + 1 } else { 0 };
@@ -182,7 +182,7 @@ impl Core {
             if let Some(reason) = still {
                 next = next.min(match reason {
                     Waiting::Unit(free) => free,
-                    Waiting::Lsu if !*lsu_taken => NEVER,
+                    Waiting::Lsu if !*lsu_taken && !self.lsu.shrinks(now) => NEVER,
                     _ => now + 1,
                 });
                 if reason != waiting {
@@ -396,7 +396,7 @@ impl Core {
         probe.tell(EventKind::Stage, || Event::Stage(event));
         self.activity.progress = true;
         if drained && self.waves.ended >> slot & 1 != 0 {
-            self.release_wave(now, slot);
+            self.latches.issue_to_resolve.drained(slot);
         } else if self.waves.waits(slot) {
             self.waves.refresh(slot, ops);
             self.touch(slot);
@@ -437,11 +437,10 @@ impl Core {
         probe: &mut P,
     ) {
         let op = ops.get(retired.word);
-        let wave = &mut self.waves.waves[retired.slot];
-        wave.accesses -= 1;
-        if op.destination_rows > 0 {
-            wave.loads -= 1;
-            wave.pending_loads.remove_all(&op.writes);
+        let returns = op.destination_rows > 0;
+        self.waves.access_ends(retired.slot, returns);
+        if returns {
+            self.waves.waves[retired.slot].pending_loads.remove_all(&op.writes);
         }
         self.retire(now, retired, ops, probe);
     }

@@ -138,7 +138,7 @@ impl Fetch {
         }
     }
 
-    /// Sends one miss to the memory side if there is one and the port is free. True if it did.
+    /// Sends one miss of the cycles before to the memory side if there is one and the port is free. True if it did.
     pub(crate) fn send_miss<P: Probe>(&mut self, now: Cycle, port: &mut MemoryPort, probe: &mut P) -> bool {
         let Some(miss) = self.misses.iter_mut().find(|m| !m.sent) else { return false };
         if !port.ready(now) {
@@ -178,6 +178,7 @@ impl Core {
             }
             let bit: SlotMask = 1 << group.slot;
             self.waves.fetching &= !bit;
+            self.waves.group_arrives(group.slot, group.words);
             let wave = &mut self.waves.waves[group.slot];
             let was_empty = wave.buffer.is_empty();
             let mut push = |word| {
@@ -207,7 +208,6 @@ impl Core {
                 push(word);
                 word = next;
             }
-            self.waves.refresh_room(group.slot);
             if was_empty {
                 self.waves.refresh(group.slot, ops);
                 self.touch(group.slot);
@@ -215,11 +215,18 @@ impl Core {
         }
     }
 
-    /// The fetch stage: each scheduler requests one group, for the next wave in turn that has room (F1).
-    pub(super) fn fetch_groups<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+    /// The fetch stage: each scheduler requests one group, for the next wave in turn that has room and is not in a
+    /// `shadow` (F1).
+    pub(super) fn fetch_groups<P: Probe>(
+        &mut self,
+        now: Cycle,
+        shadow: SlotMask,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) {
         let idle = self.waves.resident
             & self.waves.has_room
-            & !(self.waves.fetching | self.waves.fetched_end | self.waves.shadow | self.waves.ended);
+            & !(self.waves.fetching | self.waves.fetched_end | shadow | self.waves.ended);
         if idle == 0 {
             return;
         }

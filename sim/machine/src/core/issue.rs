@@ -6,7 +6,8 @@ use super::collector::{Collector, Waiting};
 use super::divergence::Next;
 use super::fetch::next_in_turn;
 use super::mix::MIXES;
-use super::probe::{Event, EventKind, Going, Invalidated, Issued, Probe, Stage, StageEvent, Stalls};
+use super::probe::{Event, EventKind, Going, Issued, Probe, Stage, StageEvent, Stalls};
+use super::resolve::Act;
 use super::straight::{READ_WITHIN, oldest_waits};
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::wait::Wait;
@@ -274,7 +275,9 @@ impl Core {
             return Err(self.fault(now, slot, word, active, ops, FaultKind::IllegalInstruction(error)));
         }
         if op.kind == Kind::End {
-            self.end_wave(now, slot);
+            self.latches.issue_to_resolve.act(slot, Act::End);
+            self.waves.buffer_shrinks(slot);
+            self.waves.refresh(slot, ops);
             probe.tell(EventKind::Going, || Event::Going(Going { next: None, ..going }));
             return Ok(true);
         }
@@ -301,14 +304,12 @@ impl Core {
                     return Err(self.fault(now, slot, word, lanes, ops, FaultKind::BarrierInDivergence));
                 }
                 self.waves.at_barrier |= 1 << slot;
-                self.pass_barrier(now, self.waves.waves[slot].workgroup);
+                self.latches.issue_to_resolve.act(slot, Act::Barrier);
             }
             Kind::Fence { acquire, .. } => {
                 self.account.counters.fences += 1;
                 if acquire && op.inst.scope >= Scope::Device {
-                    self.l1.invalidate();
-                    let invalidated = Invalidated { cycle: now, core: self.spec.index };
-                    probe.tell(EventKind::Invalidated, || Event::Invalidated(invalidated));
+                    self.latches.issue_to_resolve.act(slot, Act::Invalidate);
                 }
                 self.start_shadow(now, slot);
             }
@@ -319,7 +320,7 @@ impl Core {
             }
         }
         self.waves.refresh(slot, ops);
-        self.waves.refresh_room(slot);
+        self.waves.buffer_shrinks(slot);
         probe.tell(EventKind::Going, || Event::Going(going));
         Ok(effective)
     }
@@ -397,22 +398,23 @@ impl Core {
             Ok(next) => next,
             Err(kind) => return Err(self.fault(now, slot, word, active, ops, kind)),
         };
+        // Fetch goes on meanwhile: the issue stage does not know yet what becomes of the wave.
+        self.start_shadow(now, slot);
         match next {
-            Next::Fall => self.start_shadow(now, slot),
-            Next::Jump(target) => {
-                self.redirect(slot, target);
-                self.start_shadow(now, slot);
-            }
-            Next::Ended => self.end_wave(now, slot),
+            Next::Fall => {}
+            Next::Jump(target) => self.latches.issue_to_resolve.act(slot, Act::Redirect(target)),
+            Next::Ended => self.latches.issue_to_resolve.act(slot, Act::End),
         }
         Ok(next)
     }
 
     /// Redirects a wave to another word and drops what it has fetched (F6).
-    fn redirect(&mut self, slot: Slot, target: u32) {
+    pub(super) fn redirect(&mut self, slot: Slot, target: u32) {
         let bit: SlotMask = 1 << slot;
         let wave = &mut self.waves.waves[slot];
         wave.buffer.clear(target);
+        self.waves.buffer_shrinks(slot);
+        let wave = &mut self.waves.waves[slot];
         wave.straddling = false;
         wave.fetch_word = target;
         self.fetch.discard(slot);
@@ -422,7 +424,8 @@ impl Core {
         self.account.counters.taken_redirects += 1;
     }
 
-    /// Starts a shadow: the wave neither issues nor fetches until the branch latency has passed (B1).
+    /// Starts a shadow: the wave does not issue from now on, and does not fetch from the next cycle on, until the branch
+    /// latency has passed (B1).
     pub(super) fn start_shadow(&mut self, now: Cycle, slot: Slot) {
         self.waves.shadow |= 1 << slot;
         self.touch(slot);
@@ -430,15 +433,12 @@ impl Core {
     }
 
     /// Ends the shadows that are due.
-    pub(super) fn end_shadows(&mut self, now: Cycle, ops: &MicroOps) {
+    pub(super) fn end_shadows(&mut self, now: Cycle) {
         while let Some(&(ends, slot)) = self.latches.shadows.front()
             && ends <= now
         {
             self.latches.shadows.pop_front();
             self.waves.shadow &= !(1 << slot);
-            if self.waves.draining >> slot & 1 != 0 {
-                self.waves.refresh(slot, ops);
-            }
             self.touch(slot);
             self.activity.progress = true;
         }

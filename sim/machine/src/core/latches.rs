@@ -4,6 +4,7 @@
 
 use super::collector::Looks;
 use super::execute::UnitTiming;
+use super::resolve::IssueToResolve;
 use super::straight::Straight;
 use super::wave::Slot;
 use super::writeback::Completions;
@@ -15,8 +16,10 @@ use wave_isa::ExecClass;
 /// The latches between the stages of a core.
 #[derive(Debug, Capture)]
 pub(crate) struct Latches {
-    /// Issue to fetch and issue: (end, slot) of the running shadows, in order of their end: all are equally long.
+    /// Issue to fetch and issue: (end, slot) of the running shadows, in order of their end.
     pub shadows: VecDeque<(Cycle, Slot)>,
+    /// Issue and retirement to the first stage of the next cycle.
+    pub issue_to_resolve: IssueToResolve,
     /// Issue to operand read: when that stage next completes the reads of an instruction.
     pub issue_to_operands: Looks,
     /// Issue to dispatch: instructions that are settled at issue and only occupy a collector.
@@ -38,6 +41,7 @@ impl Latches {
     ) -> Latches {
         Latches {
             shadows: VecDeque::with_capacity(slots),
+            issue_to_resolve: IssueToResolve::default(),
             issue_to_operands: Looks::new(schedulers),
             issue_to_dispatch: Straight::default(),
             operands_to_dispatch: Looks::new(schedulers),

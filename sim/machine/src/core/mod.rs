@@ -20,6 +20,7 @@ pub mod probe;
 mod registers;
 pub(crate) mod release;
 pub mod report;
+mod resolve;
 mod spec;
 pub mod stage;
 mod straight;
@@ -39,8 +40,8 @@ use collector::{Banks, Collectors};
 use execute::UnitTiming;
 use fetch::{Fetch, ICACHE_TAG};
 use latches::Latches;
+use lsu::Lsu;
 use lsu::local::LocalMemory;
-use lsu::{Lsu, lanes_of};
 use probe::{Probe, send, tell_packet};
 use registers::RegisterFile;
 use spec::Spec;
@@ -235,22 +236,26 @@ impl Core {
         if !self.spec.skip_idle {
             // Visiting every cycle: look everywhere, to test that skipping changes nothing.
             self.activity.stale = (1 << self.schedulers.len()) - 1;
-            self.latches.operands_to_dispatch.all();
+            self.latches.operands_to_dispatch.all_by(0);
         }
         self.start_workgroups(now);
-        self.end_shadows(now, ops);
-        self.receive_reply(now, ops);
-        self.receive_accesses(now, ops, probe);
+        self.resolve(now, ops, probe);
+        self.end_shadows(now);
+        // Fetch does not see the shadows that begin by an issue in this cycle (F1).
+        let shadow = self.waves.shadow;
+        self.look_at_releases();
+        // The instruction cache sends first: without code nothing moves.
+        self.activity.progress |= self.fetch.send_miss(now, &mut self.links.port, probe);
+        self.activity.progress |= self.ask_for_release(now, probe);
         self.write_back(now, ops, probe);
+        self.receive_reply(now);
+        self.receive_accesses(now, ops, probe);
         self.tick_lsu(now, ops, probe)?;
         self.dispatch(now, ops, probe);
         self.read_operands(now, ops, probe);
         self.issue(now, ops, probe)?;
         self.decode(now, ops, probe);
-        self.fetch_groups(now, ops, probe);
-        // The instruction cache sends first: without code nothing moves.
-        self.activity.progress |= self.fetch.send_miss(now, &mut self.links.port, probe);
-        self.activity.progress |= self.ask_for_release(now, probe);
+        self.fetch_groups(now, shadow, ops, probe);
         let closing = self.closing();
         self.activity.progress |= self.tick_l1(now, closing, probe);
         Ok(())
@@ -278,23 +283,20 @@ impl Core {
 
     /// Takes one reply of the memory side if one has arrived.
     #[inline]
-    fn receive_reply(&mut self, now: Cycle, ops: &MicroOps) {
+    fn receive_reply(&mut self, now: Cycle) {
         if self.links.port.next_reply().is_some_and(|at| at <= now) {
-            self.take_reply(now, ops);
+            self.take_reply(now);
         }
     }
 
     /// Hands the arrived reply to its receiver: the instruction cache, the releases or the L1.
-    fn take_reply(&mut self, now: Cycle, ops: &MicroOps) {
+    fn take_reply(&mut self, now: Cycle) {
         let Some(reply) = self.links.port.reply(now) else { return };
         let lsu = &mut self.lsu;
         if reply.tag & ICACHE_TAG != 0 {
             self.waves.fetching &= !self.fetch.filled(reply.tag);
         } else if reply.kind == ReplyKind::Released {
-            for slot in lanes_of(self.waves.releases.answer()) {
-                self.waves.refresh(slot, ops);
-                self.touch(slot);
-            }
+            self.waves.releases.answer();
         } else if !self.l1.accept(now, reply, &mut |owner, line| lsu.take_values(owner, line)) {
             return;
         }
@@ -361,7 +363,7 @@ impl Core {
         let mut now = self.next_message(from);
         while now < to {
             let released = self.is_released();
-            self.receive_reply(now, ops);
+            self.receive_reply(now);
             self.receive_accesses(now, ops, probe);
             let closing = self.closing();
             self.tick_l1(now, closing, probe);

@@ -43,6 +43,8 @@ pub struct Releases {
     to_be_asked: SlotMask,
     /// Fences whose request is answered, until they issue.
     answered: SlotMask,
+    /// Fences that may issue in this cycle.
+    passing: SlotMask,
 }
 
 impl Releases {
@@ -63,25 +65,10 @@ impl Releases {
         self.pending[self.open] += 1;
     }
 
-    /// Counts an acknowledgement. Returns the fences that may issue because of it.
+    /// Counts an acknowledgement. Fences see it in the next cycle.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, epoch: Epoch) -> SlotMask {
+    pub(crate) fn acknowledge(&mut self, epoch: Epoch) {
         self.pending[epoch] -= 1;
-        if self.round == 0 || self.pending[1 - self.open] > 0 {
-            return 0;
-        }
-        let free = std::mem::take(&mut self.round);
-        self.granted |= free;
-        self.round = std::mem::take(&mut self.next);
-        if self.round != 0 {
-            self.open = 1 - self.open;
-            // All stores made during the round may be acknowledged already.
-            if self.pending[1 - self.open] == 0 {
-                self.granted |= self.round;
-                return free | std::mem::take(&mut self.round);
-            }
-        }
-        free
     }
 
     /// Bit e: epoch e is being closed. An L1 that writes back has to send its lines.
@@ -90,45 +77,47 @@ impl Releases {
         if self.round == 0 { 0 } else { 1 << (1 - self.open) }
     }
 
-    /// Called when the fence at the head of a wave is reached. True if it has to wait.
-    pub fn reach(&mut self, slot: Slot) -> bool {
-        let bit = 1 << slot;
-        if self.granted & bit != 0 || self.stores() == 0 {
-            return false;
-        }
-        if (self.round | self.next) & bit == 0 {
+    /// Looks once a cycle at what has come until the end of the cycle before: ends rounds and requests to the L2, and
+    /// begins those that the fences in `reached` need. `system`: those of system scope. Returns the fences that may
+    /// issue.
+    pub(crate) fn look(&mut self, reached: SlotMask, system: SlotMask) -> SlotMask {
+        if self.round != 0 && self.pending[1 - self.open] == 0 {
+            self.granted |= self.round;
+            self.round = std::mem::take(&mut self.next);
             if self.round != 0 {
-                self.next |= bit;
-            } else {
                 self.open = 1 - self.open;
-                self.round = bit;
+                // All stores made during the round may be acknowledged already.
+                if self.pending[1 - self.open] == 0 {
+                    self.granted |= std::mem::take(&mut self.round);
+                }
             }
         }
-        true
-    }
-
-    /// [`reach`](Releases::reach) for a fence of system scope.
-    pub(crate) fn reach_system(&mut self, slot: Slot) -> bool {
-        let bit = 1 << slot;
-        if self.answered & bit != 0 {
-            return false;
+        if self.to_ask == 0 && self.unanswered == 0 {
+            self.answered |= std::mem::take(&mut self.asked);
         }
-        if (self.asked | self.to_be_asked) & bit == 0 {
-            if self.reach(slot) {
-                return true;
-            }
-            self.to_be_asked |= bit;
-            self.ask();
+        let fences = reached & !(self.answered | self.asked | self.to_be_asked);
+        let waiting = if self.stores() == 0 { 0 } else { fences & !self.granted };
+        let ready = fences & !waiting;
+        let new = waiting & !(self.round | self.next);
+        if self.round != 0 {
+            self.next |= new;
+        } else if new != 0 {
+            self.open = 1 - self.open;
+            self.round = new;
         }
-        true
-    }
-
-    /// Begins the next request to the L2 unless one is running.
-    fn ask(&mut self) {
+        self.to_be_asked |= ready & system;
         if self.asked == 0 && self.to_be_asked != 0 {
             self.asked = std::mem::take(&mut self.to_be_asked);
             (self.to_ask, self.unanswered) = (self.slices, self.slices);
         }
+        self.passing = ready & !system | reached & self.answered;
+        self.passing
+    }
+
+    /// True if the fence at the head of this wave may issue.
+    #[inline]
+    pub(crate) fn passes(&self, slot: Slot) -> bool {
+        self.passing >> slot & 1 != 0
     }
 
     /// True if a slice is still to be asked.
@@ -143,23 +132,18 @@ impl Releases {
         self.to_ask
     }
 
-    /// Counts a slice's answer. Returns the fences that may issue because of it.
-    pub fn answer(&mut self) -> SlotMask {
+    /// Counts a slice's answer. Fences see it in the next cycle.
+    pub(crate) fn answer(&mut self) {
         self.unanswered -= 1;
-        if self.unanswered > 0 {
-            return 0;
-        }
-        let free = std::mem::take(&mut self.asked);
-        self.answered |= free;
-        self.ask();
-        free
     }
 
     /// Ends the grants of a fence that issues.
     #[inline]
     pub fn issue(&mut self, slot: Slot) {
-        self.granted &= !(1 << slot);
-        self.answered &= !(1 << slot);
+        let others = !(1 << slot);
+        self.granted &= others;
+        self.answered &= others;
+        self.passing &= others;
     }
 
     /// Stores, or dirty lines, that the L2 has not acknowledged.
@@ -181,63 +165,84 @@ mod tests {
     #[test]
     fn a_fence_waits_for_every_store_before_it_and_for_none_after() {
         let mut releases = Releases::default();
-        assert!(!releases.reach(3), "nothing to wait for");
+        assert_eq!(releases.look(1 << 3, 0), 1 << 3, "nothing to wait for");
         let before = store(&mut releases);
         assert_eq!(store(&mut releases), before);
-        assert!(releases.reach(3));
+        assert_eq!(releases.look(1 << 3, 0), 0);
         let after = store(&mut releases);
-        assert_eq!(releases.acknowledge(before), 0);
-        assert_eq!(releases.acknowledge(before), 1 << 3);
-        assert!(!releases.reach(3), "granted until it issues");
+        releases.acknowledge(before);
+        assert_eq!(releases.look(1 << 3, 0), 0);
+        releases.acknowledge(before);
+        assert_eq!(releases.look(1 << 3, 0), 1 << 3);
+        assert_eq!(releases.look(1 << 3, 0), 1 << 3, "granted until it issues");
         releases.issue(3);
-        assert!(releases.reach(3), "the next one waits for the store after the first");
-        assert_eq!(releases.acknowledge(after), 1 << 3);
+        assert_eq!(releases.look(1 << 3, 0), 0, "the next one waits for the store after the first");
+        releases.acknowledge(after);
+        assert_eq!(releases.look(1 << 3, 0), 1 << 3);
     }
 
     #[test]
     fn fences_that_are_reached_in_a_round_share_the_next() {
         let mut releases = Releases::default();
         let first = store(&mut releases);
-        assert!(releases.reach(0));
+        assert_eq!(releases.look(1, 0), 0);
         let second = store(&mut releases);
-        assert!(releases.reach(1) && releases.reach(2) && releases.reach(1));
+        assert_eq!(releases.look(0b111, 0), 0);
         let third = store(&mut releases);
-        assert_eq!(releases.acknowledge(first), 1);
+        releases.acknowledge(first);
+        assert_eq!(releases.look(0b111, 0), 1);
+        releases.issue(0);
         // The round also waits for a store made after the two fences, because that store joined the same
         // epoch.
-        assert_eq!(releases.acknowledge(third), 0);
-        assert_eq!(releases.acknowledge(second), 0b110);
+        releases.acknowledge(third);
+        assert_eq!(releases.look(0b110, 0), 0);
+        releases.acknowledge(second);
+        assert_eq!(releases.look(0b110, 0), 0b110);
         assert_eq!(releases.stores(), 0);
+    }
+
+    #[test]
+    fn fences_that_are_reached_together_share_a_round() {
+        let mut releases = Releases::default();
+        let first = store(&mut releases);
+        assert_eq!(releases.look(0b11, 0), 0);
+        store(&mut releases);
+        releases.acknowledge(first);
+        assert_eq!(releases.look(0b11, 0), 0b11);
     }
 
     #[test]
     fn a_release_of_the_system_asks_every_slice_after_its_round() {
         let mut releases = Releases::new(2);
         let first = store(&mut releases);
-        assert!(releases.reach_system(0) && !releases.wants_port());
-        assert_eq!(releases.acknowledge(first), 1);
+        assert_eq!((releases.look(1, 1), releases.wants_port()), (0, false));
+        releases.acknowledge(first);
         // Its round is over, so it asks the L2.
-        assert!(releases.reach_system(0) && releases.wants_port());
+        assert_eq!((releases.look(1, 1), releases.wants_port()), (0, true));
         assert_eq!((releases.take_slice(), releases.take_slice()), (1, 0));
-        assert!(!releases.wants_port());
-        assert_eq!(releases.answer(), 0);
+        assert_eq!((releases.look(1, 1), releases.wants_port()), (0, false));
+        releases.answer();
         // A fence that comes now needs a new request: the L2 may have begun before its stores arrived.
-        assert!(releases.reach_system(5));
-        assert_eq!(releases.answer(), 1);
-        assert!(!releases.reach_system(0) && releases.wants_port());
+        assert_eq!(releases.look(0b10_0001, 0b10_0001), 0);
+        releases.answer();
+        assert_eq!((releases.look(0b10_0001, 0b10_0001), releases.wants_port()), (1, true));
         releases.issue(0);
         assert_eq!((releases.take_slice(), releases.take_slice()), (1, 0));
-        assert_eq!([releases.answer(), releases.answer()], [0, 1 << 5]);
+        releases.answer();
+        releases.answer();
+        assert_eq!(releases.look(0b10_0000, 0b10_0000), 0b10_0000);
     }
 
     #[test]
     fn a_next_round_that_has_nothing_to_wait_for_is_over_at_once() {
         let mut releases = Releases::default();
         let first = store(&mut releases);
-        assert!(releases.reach(0));
+        assert_eq!(releases.look(0b01, 0), 0);
         let second = store(&mut releases);
-        assert!(releases.reach(1));
-        assert_eq!(releases.acknowledge(second), 0);
-        assert_eq!(releases.acknowledge(first), 0b11);
+        assert_eq!(releases.look(0b11, 0), 0);
+        releases.acknowledge(second);
+        assert_eq!(releases.look(0b11, 0), 0);
+        releases.acknowledge(first);
+        assert_eq!(releases.look(0b11, 0), 0b11);
     }
 }

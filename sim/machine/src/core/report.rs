@@ -1,6 +1,7 @@
 //! Where each wave of a core is and what it waits for, for the report of a run without progress.
 
 use super::Core;
+use super::resolve::Act;
 use super::uop::{Kind, MicroOps};
 use crate::memory::MemorySystem;
 use std::collections::BTreeSet;
@@ -135,7 +136,10 @@ impl Core {
         let wave = &waves.waves[slot];
         let has = |mask: u64| mask >> slot & 1 != 0;
         let head = wave.buffer.front();
-        let waits_for = if has(waves.ended) {
+        // What has issued in the cycle before and acts in the next one belongs to what the wave has done.
+        let act = self.latches.issue_to_resolve.of(slot);
+        let ended = has(waves.ended) || act == Some(Act::End);
+        let waits_for = if ended {
             WaitsFor::Flights(wave.in_flight.into())
         } else if has(waves.at_barrier) {
             let live = self.workgroups[wave.workgroup].slots & !waves.ended;
@@ -154,7 +158,11 @@ impl Core {
             WaitsFor::Turn
         };
         // A barrier or the final `halt` has left the buffer, so the wave is reported at its last issued word.
-        let word = if has(waves.at_barrier | waves.ended) { wave.last_word } else { wave.buffer.next() };
+        let word = match act {
+            Some(Act::Redirect(target)) => target,
+            _ if ended || has(waves.at_barrier) => wave.last_word,
+            _ => wave.buffer.next(),
+        };
         debug_assert!(!has(waves.at_barrier) || ops.get(word).kind == Kind::Barrier);
         WaveReport {
             core: self.spec.index,

@@ -9,7 +9,7 @@ use wave_isa::operand::Role;
 use wave_isa::program::structure::{instruction_words, skip_targets};
 use wave_isa::program::{Kernel, Program};
 use wave_isa::table::MemoryOp;
-use wave_isa::{DecodeError, ExecClass, Inst, MMA_FRAGMENTS, Op, PREDICATES, WORD_BYTES};
+use wave_isa::{DecodeError, ExecClass, Inst, MMA_FRAGMENTS, Op, PREDICATES, Scope, WORD_BYTES};
 
 /// Most source rows of an instruction (`dma`: three pairs).
 pub(crate) const MAX_SOURCE_ROWS: usize = 6;
@@ -370,6 +370,12 @@ impl MicroOp {
         if let Some(mix) = Mix::at(usize::from(self.mix)) {
             mix.count(lanes, counters);
         }
+    }
+
+    /// True if it is a fence that releases at device or system scope.
+    #[inline]
+    pub(crate) fn releases(&self) -> bool {
+        matches!(self.kind, Kind::Fence { release: true, .. }) && self.inst.scope >= Scope::Device
     }
 
     /// True if it passes through an operand collector.

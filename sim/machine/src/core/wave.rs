@@ -144,8 +144,16 @@ pub struct Waves {
     pub(crate) hazard_free: SlotMask,
     /// The next instruction uses a register that a load will write.
     pub(crate) memory_hazard: SlotMask,
-    /// The next instruction is a fence, wait or barrier that has to wait for the wave's own accesses.
+    /// The next instruction is a fence, wait or barrier that has to wait for the wave's own accesses, or for stores.
     pub(crate) draining: SlotMask,
+    /// The next instruction is a fence that releases at device or system scope.
+    pub(crate) release_fences: SlotMask,
+    /// Those of `release_fences` of system scope.
+    pub(crate) system_fences: SlotMask,
+    /// Accesses of these waves were performed in this cycle. Their barriers and fences see it in the next (B5).
+    performed: SlotMask,
+    /// Loads and returning atomics of these waves were written back in this cycle.
+    loaded: SlotMask,
     /// The next instruction passes through a collector.
     pub needs_collector: SlotMask,
     /// An earlier instruction of the wave still reads operands (I4).
@@ -162,8 +170,11 @@ pub struct Waves {
     pub ended: SlotMask,
     /// Stores that the L2 has not acknowledged, and the fences that wait for them.
     pub releases: Releases,
-    /// The instruction buffer has room for one more fetch.
+    /// The instruction buffer has room for one more fetch: as at the end of the cycle before, less what is decoded in
+    /// this one (F1).
     pub(crate) has_room: SlotMask,
+    /// The instruction buffers of these waves have changed in this cycle.
+    changed_buffers: SlotMask,
     #[spec]
     buffer_entries: usize,
     #[spec]
@@ -212,6 +223,10 @@ impl Waves {
             hazard_free: 0,
             memory_hazard: 0,
             draining: 0,
+            release_fences: 0,
+            system_fences: 0,
+            performed: 0,
+            loaded: 0,
             needs_collector: 0,
             collecting: 0,
             shadow: 0,
@@ -221,6 +236,7 @@ impl Waves {
             ended: 0,
             releases: Releases::new(config.l2.slices),
             has_room: 0,
+            changed_buffers: 0,
             buffer_entries: core.fetch.buffer_entries as usize,
             fetch_words: core.fetch.words as usize,
         }
@@ -278,11 +294,47 @@ impl Waves {
         self.buffered &= !bit;
     }
 
-    /// Recomputes `has_room` for a wave. Call it whenever the length of its buffer changes.
+    /// Called at the begin of a cycle. What the cycle before has changed in the instruction buffers counts for fetch
+    /// from now on. Returns the waves whose next instruction waits for accesses of which some were performed then.
     #[inline]
-    pub(crate) fn refresh_room(&mut self, slot: Slot) {
-        let room = self.buffer_entries - self.waves[slot].buffer.len() >= self.fetch_words;
+    pub(crate) fn begin_cycle(&mut self) -> SlotMask {
+        let mut changed = std::mem::take(&mut self.changed_buffers);
+        while changed != 0 {
+            let slot = changed.trailing_zeros() as Slot;
+            changed &= changed - 1;
+            self.put_room(slot, self.waves[slot].buffer.len());
+        }
+        (std::mem::take(&mut self.performed) | std::mem::take(&mut self.loaded)) & self.draining
+    }
+
+    #[inline]
+    fn put_room(&mut self, slot: Slot, in_use: usize) {
+        let room = in_use + self.fetch_words <= self.buffer_entries;
         self.has_room = self.has_room & !(1 << slot) | SlotMask::from(room) << slot;
+    }
+
+    /// An instruction leaves the buffer of a wave, or it is emptied. Fetch sees it in the next cycle (F1).
+    #[inline]
+    pub(crate) fn buffer_shrinks(&mut self, slot: Slot) {
+        self.changed_buffers |= 1 << slot;
+    }
+
+    /// A group of so many words arrives for a wave. Call it before its instructions enter the buffer.
+    #[inline]
+    pub(crate) fn group_arrives(&mut self, slot: Slot, words: u32) {
+        let left = (self.changed_buffers >> slot & 1) as usize;
+        self.put_room(slot, self.waves[slot].buffer.len() + left + words as usize);
+        self.changed_buffers |= 1 << slot;
+    }
+
+    /// An access of a wave is performed, or its result written.
+    #[inline]
+    pub(crate) fn access_ends(&mut self, slot: Slot, returns: bool) {
+        let wave = &mut self.waves[slot];
+        wave.accesses -= 1;
+        wave.loads -= u32::from(returns);
+        self.performed |= 1 << slot;
+        self.loaded |= SlotMask::from(returns) << slot;
     }
 
     /// The micro-operation at the head of the wave's buffer.
@@ -292,7 +344,7 @@ impl Waves {
     }
 
     /// Recomputes what a wave's next instruction waits for. Call it whenever the head of its buffer, its
-    /// pending writes or its outstanding accesses change, and when a shadow in front of a fence ends.
+    /// pending writes or its outstanding accesses change.
     pub fn refresh(&mut self, slot: Slot, ops: &MicroOps) {
         let bit: SlotMask = 1 << slot;
         let wave = &self.waves[slot];
@@ -311,32 +363,27 @@ impl Waves {
             && wave.reading_fragments & op.fragment_locks == 0;
         let collects = op.needs_collector();
         let drains = !collects && self.drains(slot, op);
+        let releases = op.releases();
         let put = |mask: &mut SlotMask, on: bool| *mask = *mask & !bit | SlotMask::from(on) << slot;
         put(&mut self.memory_hazard, memory_hazard);
         put(&mut self.hazard_free, free);
         put(&mut self.draining, drains);
         put(&mut self.needs_collector, collects);
+        put(&mut self.release_fences, releases);
+        put(&mut self.system_fences, releases && op.inst.scope == Scope::System);
     }
 
-    /// True if the wave's next instruction, one that is done at issue, has to wait for accesses of its wave
-    /// or stores of its core (B4 to B6).
-    fn drains(&mut self, slot: Slot, op: &MicroOp) -> bool {
+    /// True if the wave's next instruction, one that is done at issue, has to wait for accesses of its wave as they
+    /// were at the end of the cycle before (B4, B5), or for stores of its core (B6).
+    fn drains(&self, slot: Slot, op: &MicroOp) -> bool {
         let wave = &self.waves[slot];
+        let accesses = wave.accesses > 0 || self.performed >> slot & 1 != 0;
         match op.kind {
-            Kind::Barrier => wave.accesses > 0,
-            Kind::Wait => wave.loads > 0,
+            Kind::Barrier => accesses,
+            Kind::Wait => wave.loads > 0 || self.loaded >> slot & 1 != 0,
             Kind::Fence { .. } if op.inst.scope == Scope::Wave => false,
-            Kind::Fence { release: true, .. } if op.inst.scope >= Scope::Device => {
-                // A release is reached only after the barrier or shadow in front of it: stores made until
-                // then must be covered (B6).
-                let reached = wave.accesses == 0 && (self.at_barrier | self.shadow) >> slot & 1 == 0;
-                let waits = |releases: &mut Releases| match op.inst.scope {
-                    Scope::System => releases.reach_system(slot),
-                    _ => releases.reach(slot),
-                };
-                !reached || waits(&mut self.releases)
-            }
-            Kind::Fence { .. } => wave.accesses > 0,
+            Kind::Fence { .. } if op.releases() => !self.releases.passes(slot),
+            Kind::Fence { .. } => accesses,
             _ => false,
         }
     }

@@ -75,7 +75,7 @@ impl Core {
         self.workgroups[index] = Workgroup { id: start.id, slots, resident: true };
     }
 
-    /// Ends a wave whose lanes have all halted (R3).
+    /// Ends a wave whose lanes have all halted, in the cycle after the instruction that halted the last (R3).
     pub(super) fn end_wave(&mut self, now: Cycle, slot: Slot) {
         let bit: SlotMask = 1 << slot;
         let wave = &mut self.waves.waves[slot];
@@ -84,6 +84,8 @@ impl Core {
         self.waves.buffered &= !bit;
         self.waves.ended |= bit;
         self.waves.fetching &= !bit;
+        self.waves.shadow &= !bit;
+        self.latches.shadows.retain(|&(_, other)| other != slot);
         self.fetch.discard(slot);
         let wave = &self.waves.waves[slot];
         let (workgroup, in_flight) = (wave.workgroup, wave.in_flight);
@@ -109,7 +111,7 @@ impl Core {
         }
     }
 
-    /// Releases the barrier of a workgroup if all its live waves are at it (B4).
+    /// Releases the barrier of a workgroup if all its live waves are at it since the cycle before (B4).
     pub(super) fn pass_barrier(&mut self, now: Cycle, workgroup: usize) {
         let live = self.workgroups[workgroup].slots & !self.waves.ended;
         if live == 0 || live & !self.waves.at_barrier != 0 {
@@ -119,7 +121,7 @@ impl Core {
         self.waves.at_barrier &= !live;
         let mut rest = live;
         while rest != 0 {
-            self.start_shadow(now, rest.trailing_zeros() as Slot);
+            self.start_shadow(now - 1, rest.trailing_zeros() as Slot);
             rest &= rest - 1;
         }
     }

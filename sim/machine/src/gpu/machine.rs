@@ -232,13 +232,15 @@ impl Machine {
     }
 
     /// Gives up the launch that runs, if one does. What its waves have stored stays, down to the dirty lines of the
-    /// L1s; what was on its way is lost, and all caches are empty.
+    /// L1s; what was on its way is lost, and all caches are empty. After a fault, dirty lines of the L1s are lost too:
+    /// the cores have stopped in different cycles, by the length of the quantum.
     pub fn abandon(&mut self) {
         let Some(run) = self.state.run.take() else { return };
         let now = self.state.memory.now().max(run.now());
-        let caches = run.into_caches();
         let mut memory = self.state.memory.host_memory().to_vec();
-        caches.iter().for_each(|(l1, _)| l1.copy_dirty_to(&mut memory));
+        if !run.has_faulted() {
+            run.into_caches().iter().for_each(|(l1, _)| l1.copy_dirty_to(&mut memory));
+        }
         self.state = State::new(&self.config, &self.program, memory);
         self.state.memory.run(0, now);
         self.state.now = now;

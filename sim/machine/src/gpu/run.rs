@@ -397,6 +397,11 @@ impl Run {
         &self.spec.launch
     }
 
+    /// True if a fault has ended it.
+    pub(super) fn has_faulted(&self) -> bool {
+        matches!(self.dead, Some(RunError::Fault(_)))
+    }
+
     /// How it is run.
     pub(super) fn options(&self) -> &RunOptions {
         &self.spec.options

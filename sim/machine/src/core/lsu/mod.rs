@@ -1,5 +1,5 @@
-//! Load/store unit of a core. One queue of wave instructions is processed in order: address generation, local
-//! memory passes, L1 accesses. Results return in the order of their completion.
+//! Load/store unit of a core. One queue of wave instructions is processed in order: address generation and local memory
+//! passes, and a cycle later the L1 accesses. Results return in the order of their completion.
 
 pub(crate) mod coalesce;
 mod flat;
@@ -36,7 +36,7 @@ enum Head {
     Idle,
     /// Passes over the local memory banks; the last is in this cycle.
     Local(Cycle),
-    /// L1 accesses, one a cycle.
+    /// L1 accesses, which go to the latch before the L1 one by one.
     Device,
 }
 
@@ -49,6 +49,10 @@ pub(crate) struct Lsu {
     #[spec]
     queue_entries: usize,
     head: Head,
+    /// The latch before the L1: the instruction whose next line it is tried to access.
+    sending: Option<u16>,
+    /// The cycle in which an instruction last left the queue.
+    shrunk_at: Cycle,
     /// Pending entries taken: device loads and returning atomics with accesses outstanding.
     pending: u32,
     #[spec]
@@ -64,7 +68,7 @@ pub(crate) struct Lsu {
     /// Complete loads, oldest first, and the row of the first that is written next (W2).
     returns: VecDeque<u16>,
     return_row: u8,
-    /// Payload of the head's next access, kept while the access is refused.
+    /// Payload of the access in the latch, kept while the access is refused.
     payload: Payload,
     payload_ready: bool,
     shapes: Shapes,
@@ -90,6 +94,8 @@ impl Lsu {
             queue: VecDeque::with_capacity(core.lsu.queue_entries as usize),
             queue_entries: core.lsu.queue_entries as usize,
             head: Head::Idle,
+            sending: None,
+            shrunk_at: NEVER,
             pending: 0,
             pending_entries: core.lsu.pending_entries,
             returning: 0,
@@ -122,14 +128,16 @@ impl Lsu {
     /// The instructions in the unit, and where they are. `rejects`: why the L1 does not take the next line access.
     pub(super) fn under_way(&self, rejects: Option<Reject>) -> impl Iterator<Item = (InFlight, Place)> {
         let of = |&index: &u16| &self.instructions[usize::from(index)];
-        let lines = move |index: &u16, held: Option<Refused>| {
+        let lines = move |index: &u16| {
+            let tried = self.sending == Some(*index);
+            let held = if tried { self.holds(of(index), rejects) } else { None };
             let (lines, outstanding) = (of(index).lines.len(), of(index).outstanding);
             Place::Lines { sent: of(index).next_line.min(lines), lines, outstanding, held }
         };
         let queued = self.queue.iter().enumerate().map(move |(place, index)| {
             let at = match self.head {
                 Head::Local(ends) if place == 0 => Place::LocalBanks(ends),
-                Head::Device if place == 0 => lines(index, self.holds(of(index), rejects)),
+                Head::Device if place == 0 => lines(index),
                 _ => Place::Queue(place),
             };
             (of(index).in_flight(), at)
@@ -140,7 +148,7 @@ impl Lsu {
             .map(move |(at, index)| (of(index).in_flight(), Place::LocalResult(*at)));
         let returns = self.returns.iter().map(move |index| (of(index).in_flight(), Place::Return));
         let rest = (0..self.instructions.len() as u16).filter(move |index| !self.is_listed(*index));
-        let rest = rest.map(move |index| (of(&index).in_flight(), lines(&index, None)));
+        let rest = rest.map(move |index| (of(&index).in_flight(), lines(&index)));
         queued.chain(local).chain(returns).chain(rest)
     }
 
@@ -152,9 +160,9 @@ impl Lsu {
             || self.local_results.iter().any(|(_, other)| *other == index)
     }
 
-    /// Why the head's next line access does not go to the L1.
-    fn holds(&self, head: &MemoryInstruction, rejects: Option<Reject>) -> Option<Refused> {
-        let is_full = head.returns && head.next_line == 0 && self.pending == self.pending_entries;
+    /// Why the line access in the latch does not go to the L1.
+    fn holds(&self, sending: &MemoryInstruction, rejects: Option<Reject>) -> Option<Refused> {
+        let is_full = sending.returns && sending.next_line == 0 && self.pending == self.pending_entries;
         if is_full { Some(Refused::Pending) } else { rejects.map(Refused::L1) }
     }
 
@@ -170,9 +178,15 @@ impl Lsu {
         !Owner(owner).has(Owner::POSTED) && Owner(owner).instruction() == instruction
     }
 
-    /// True if the queue takes one more instruction.
-    pub(crate) fn has_room(&self) -> bool {
-        self.queue.len() < self.queue_entries
+    /// True if the queue takes one more instruction. The place of one that has left in this cycle is free from the next
+    /// on (X4).
+    pub(crate) fn has_room(&self, now: Cycle) -> bool {
+        self.queue.len() + usize::from(self.shrinks(now)) < self.queue_entries
+    }
+
+    /// True if an instruction has left the queue in this cycle.
+    pub(crate) fn shrinks(&self, now: Cycle) -> bool {
+        self.shrunk_at == now
     }
 
     /// Takes an instruction from its collector, with its operand rows.
@@ -229,25 +243,27 @@ impl Lsu {
         let local = self.local_result_at;
         let head = match self.head {
             Head::Local(ends) => ends,
-            // Refused or without a pending entry: it needs a response to go on.
+            // It waits for the latch.
             Head::Device => NEVER,
             Head::Idle if self.queue.is_empty() => NEVER,
             Head::Idle => now + 1,
         };
+        // An access in the latch was refused or lacks a pending entry, and needs a response to go on.
         let returns = if self.returns.is_empty() { NEVER } else { now + 1 };
         local.min(head).min(returns)
     }
 }
 
 impl Core {
-    /// Takes the results of local memory and the L1, before write-back in the same cycle (P1).
+    /// Takes the results of local memory and the L1. Write-back has worked already in this cycle, so they are written in
+    /// the next at the earliest (W2).
     #[inline]
     pub(super) fn receive_accesses<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         if self.lsu.local_result_at <= now {
             self.receive_local(now, ops, probe);
         }
         if let Some(response) = self.l1.take_response(now) {
-            self.receive_response(response, ops);
+            self.receive_response(response);
         }
     }
 
@@ -272,7 +288,7 @@ impl Core {
         self.lsu.local_result_at = NEVER;
     }
 
-    fn receive_response(&mut self, response: Response, ops: &MicroOps) {
+    fn receive_response(&mut self, response: Response) {
         self.activity.progress = true;
         let owner = Owner(response.owner);
         let acknowledges = match response.kind {
@@ -284,10 +300,7 @@ impl Core {
             ResponseKind::AtomicOld | ResponseKind::Loaded => None,
         };
         if let Some(epoch) = acknowledges {
-            for slot in lanes_of(self.waves.releases.acknowledge(epoch)) {
-                self.waves.refresh(slot, ops);
-                self.touch(slot);
-            }
+            self.waves.releases.acknowledge(epoch);
         } else if !owner.has(Owner::POSTED) {
             let instruction = &mut self.lsu.instructions[owner.instruction()];
             instruction.outstanding -= 1;
@@ -298,7 +311,7 @@ impl Core {
         }
     }
 
-    /// The stage of the load/store unit: works on the head of its queue (rule L1).
+    /// The stage of the load/store unit: tries the access in the latch, and works on the head of the queue (rule L1).
     ///
     /// # Errors
     /// An access outside its memory, or a misaligned atomic.
@@ -308,6 +321,11 @@ impl Core {
         ops: &MicroOps,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
+        if let Some(index) = self.lsu.sending
+            && !self.l1.is_blocked()
+        {
+            self.access_l1(now, index, ops, probe);
+        }
         let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
         if self.lsu.head == Head::Idle {
             let lsu = &mut self.lsu;
@@ -323,21 +341,28 @@ impl Core {
         match self.lsu.head {
             Head::Local(ends) if ends == now => {
                 self.perform_local(now, index, ops, probe);
-                self.finish_head();
+                self.finish_head(now);
             }
-            Head::Local(_) | Head::Idle => {}
-            Head::Device if self.l1.is_blocked() => {}
-            Head::Device => self.access_l1(now, index, ops, probe),
+            Head::Device if self.lsu.sending.is_none() => {
+                self.lsu.sending = Some(index);
+                self.activity.progress = true;
+                let instruction = &self.lsu.instructions[usize::from(index)];
+                if instruction.next_line + 1 == instruction.lines.len() {
+                    self.finish_head(now);
+                }
+            }
+            Head::Local(_) | Head::Device | Head::Idle => {}
         }
         Ok(())
     }
 
-    fn finish_head(&mut self) {
+    fn finish_head(&mut self, now: Cycle) {
         self.lsu.queue.pop_front();
         self.lsu.head = Head::Idle;
+        self.lsu.shrunk_at = now;
         self.activity.progress = true;
         // The queue has room for one more instruction.
-        self.latches.operands_to_dispatch.all();
+        self.latches.operands_to_dispatch.all_by(now + 1);
     }
 
     /// Address generation for the instruction that has become the head.
@@ -426,7 +451,7 @@ impl Core {
         Ok(())
     }
 
-    /// Tries the next L1 access of the head (L6).
+    /// Tries the L1 access in the latch (L6).
     fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
         let (lsu, width) = (&mut self.lsu, self.spec.width);
         let instruction = &mut lsu.instructions[usize::from(index)];
@@ -472,6 +497,7 @@ impl Core {
         }
         let Ok(on_the_way) = result else { return };
         lsu.payload_ready = false;
+        lsu.sending = None;
         self.activity.progress = true;
         self.account.counters.line_accesses += 1;
         if on_the_way && owner.has(Owner::POSTED | Owner::CORE_SCOPE) {
@@ -490,6 +516,5 @@ impl Core {
             lsu.free.push(index);
             self.retire_access(now, retired, ops, probe);
         }
-        self.finish_head();
     }
 }
