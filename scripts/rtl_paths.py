@@ -1,4 +1,9 @@
-"""Depths of mapped netlists: how many gates lie between registers, and on the way to which register they are most."""
+"""Depths of mapped netlists: how many gates lie between registers, and on the way to which register they are most.
+
+Memories are not mapped to gates. A read port without a clock counts as a tree of multiplexers: from its address to its
+data are as many gates as the address has bits that are not constant, and at most the logarithm of the words. What a memory
+is written with, and the address of a read port with a clock, end at the memory.
+"""
 
 import collections
 import json
@@ -32,11 +37,13 @@ def figures(module):
 
 
 class Paths:
-    """Paths through a module and the modules in it, as far as `modules` has them; other cells are black boxes."""
+    """Paths through a module and the modules in it, as far as `modules` has them. Other cells are black boxes, but for the
+    read ports of memories without a clock."""
 
     def __init__(self, modules, top):
         self.modules = modules
-        self.inputs = {}                # of the gate that drives a net
+        self.inputs = {}                # of the gate or read port that drives a net
+        self.gates = {}                 # that a read port counts for, at the nets of its data; all else is one gate
         self.names = {}
         self.same = {}                  # a net that is another one, as a port is that leads to another port
         self.sinks = []                 # name of a register, memory, black box or output, and its nets
@@ -84,6 +91,8 @@ class Paths:
             if cell["type"] in self.modules:
                 self.expand(cell["type"], f"{prefix}{cell_name}.", ends)
                 continue
+            if cell["type"] == "$mem_v2":
+                self.read_ports(cell["parameters"], ends, prefix + cell_name)
             into = [net for port, at in ends.items() if cell["port_directions"][port] == "input" for net in at]
             out = [net for port, at in ends.items() if cell["port_directions"][port] == "output" for net in at]
             if cell["type"] in AREA:
@@ -92,6 +101,23 @@ class Paths:
                 self.sinks.append((next((self.names[net] for net in out if net in self.names), prefix + cell_name), into))
             else:
                 self.sinks.append((prefix + cell_name, into))
+
+    def read_ports(self, parameters, ends, name):
+        """Takes the read ports without a clock out of the ends of a memory, and puts each between its address and data."""
+        width, address_bits, words = (int(parameters[key], 2) for key in ("WIDTH", "ABITS", "SIZE"))
+        clocked = parameters["RD_CLK_ENABLE"][::-1]
+        addresses = []
+        for port in range(int(parameters["RD_PORTS"], 2)):
+            address = ends["RD_ADDR"][port * address_bits:(port + 1) * address_bits]
+            if clocked[port] == "1":
+                addresses += address
+                continue
+            variable = sorted({self.of(net) for net in address} - {0})
+            for net in ends["RD_DATA"][port * width:(port + 1) * width]:
+                self.inputs[net] = variable
+                self.gates[net] = min(len(variable), (words - 1).bit_length())
+                self.names.setdefault(net, name)
+        ends["RD_ADDR"] = addresses
 
     def measure(self):
         """Gates on the longest way to each net, and the input that it comes through."""
@@ -113,7 +139,7 @@ class Paths:
                     continue
                 open_nets.discard(net)
                 self.deepest[net] = max(into, key=self.depth.get, default=None)
-                self.depth[net] = 1 + self.depth.get(self.deepest[net], 0)
+                self.depth[net] = self.gates.get(net, 1) + self.depth.get(self.deepest[net], 0)
                 stack.pop()
 
     def longest(self):

@@ -13,7 +13,7 @@ UNITS = RTL / "units"
 PACKAGES = [RTL / "wave_isa_pkg.sv", RTL / "wave_core_pkg.sv", RTL / "l1_pkg.sv", UNITS / "wave_fp_pkg.sv",
             UNITS / "sfu_rom_pkg.sv"]
 # Parameter values of the core where they differ from the defaults of the module; those of the longest of several.
-PARAMETERS = {"issue": {"PRED_PORTS": 11}, "unit_tags": {"LATENCY": 9}}
+PARAMETERS = {"unit_tags": {"LATENCY": 9}}
 
 
 def source(module):

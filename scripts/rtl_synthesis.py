@@ -12,8 +12,9 @@ First slang lints the machine; any warning ends the run with status 1. Then yosy
 with its submodules as black boxes. The module is checked (`check -assert`, no latches) and mapped by abc to two-input
 gates and multiplexers. A row gives the gates, the flip-flops, the bits of memory (memories are not mapped to gates), the
 area without memories, in thousands of NAND gates, and the depth: the longest path, in gates, between registers, ports,
-memories and black boxes. The last row is the machine: it counts each module once per instance, and its depth is that of
-the machine in one piece, of which only memories are black boxes. So its paths go through several modules.
+memories and black boxes. A read port of a memory without a clock counts as the multiplexers that it would be, one gate for each
+bit of its address. The last row is the machine: it counts each module once per instance, and its depth is that of
+the machine in one piece, so its paths go through several modules.
 """
 
 import argparse

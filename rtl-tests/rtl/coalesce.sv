@@ -32,52 +32,80 @@ module coalesce
 
   // The parts that are left in the order of the lanes, and the line of the first.
   localparam int PARTS = 2 * LANES;
-  logic [PARTS-1:0] wanted, first, same_line, blocked, serves;
+  typedef logic [PARTS-1:0] parts_t;
+  parts_t wanted, first, same_line, blocked, serves;
+  parts_t meets[PARTS];                 // earlier parts with a byte at the same place of their line
   logic [PARTS-1:0][31-LINE_SHIFT:0] part_line;
   logic [31-LINE_SHIFT:0] line_number;
+  parts_t column;                       // bits that are joined by one reduction, as a tree
+
+  function automatic parts_t lowest_part(input parts_t set);
+    parts_t below;
+    below = set << 1;
+    for (int s = 1; s < PARTS; s = 2 * s) below = below | (below << s);
+    return set & ~below;
+  endfunction
+  function automatic parts_t highest_part(input parts_t set);
+    parts_t above;
+    above = set >> 1;
+    for (int s = 1; s < PARTS; s = 2 * s) above = above | (above >> s);
+    return set & ~above;
+  endfunction
+
   always_comb begin
-    line_number = '0;
+    column = '0;
     for (int i = 0; i < PARTS; i++) begin
       wanted[i] = left[i/2][i%2];
       part_line[i] = address[i/2][31:LINE_SHIFT] + (32-LINE_SHIFT)'(unsigned'(i % 2));
     end
-    first = wanted & (~wanted + 1'b1);
-    for (int i = 0; i < PARTS; i++) if (first[i]) line_number = line_number | part_line[i];
+    first = lowest_part(wanted);
+    for (int n = 0; n < 32 - LINE_SHIFT; n++) begin
+      for (int i = 0; i < PARTS; i++) column[i] = first[i] && part_line[i][n];
+      line_number[n] = column != 0;
+    end
     for (int i = 0; i < PARTS; i++) same_line[i] = wanted[i] && part_line[i] == line_number;
   end
 
   // At most one operation a word, that of the first lane; a compare-and-swap is alone. The operations of an atomic have
   // one word each. So a part that an earlier one keeps out is kept out by the first with its word as well.
-  always_comb begin
-    blocked = '0;
-    if (memory.atomic)
-      for (int i = 0; i < PARTS; i++) begin
-        if (memory.atomic_op == ATOMIC_CAS) blocked[i] = !first[i];
-        for (int j = 0; j < i; j++)
-          if (same_line[j] && (touched[i/2][i%2] & touched[j/2][j%2]) != 0 && !`BUG(144)) blocked[i] = 1'b1;
-      end
-  end
+  always_comb
+    for (int i = 0; i < PARTS; i++) begin
+      meets[i] = '0;
+      for (int j = 0; j < i; j++) meets[i][j] = (touched[i/2][i%2] & touched[j/2][j%2]) != 0 && !`BUG(144);
+      blocked[i] = memory.atomic
+          && ((memory.atomic_op == ATOMIC_CAS && !first[i]) || (same_line & meets[i]) != 0);
+    end
   assign serves = same_line & ~blocked;
   assign line = {line_number, {LINE_SHIFT{1'b0}}};
 
+  parts_t swap_bits;
   always_comb begin
+    swap_bits = '0;
     served = '0;
     lanes = '0;
-    byte_mask = '0;
-    line_data = '0;
     swap = '0;
     for (int i = 0; i < PARTS; i++) begin
       served[i/2][i%2] = serves[i];
       if (serves[i]) lanes[i/2] = 1'b1;
-      if (first[i] && memory.atomic_op == ATOMIC_CAS) swap = swap | (`BUG(145) ? data[0][i/2] : data[1][i/2]);
     end
-    // Of several lanes that store a byte, the last one does.
-    if (!memory.load)
-      for (int i = 0; i < PARTS; i++)
-        for (int b = 0; b < L1_LINE_BYTES; b++)
-          if (serves[i] && touched[i/2][i%2][b]) begin
-            byte_mask[b] = 1'b1;
-            line_data[8*b+:8] = placed[i/2][i%2][8*b+:8];
-          end
+    for (int n = 0; n < 32; n++) begin
+      for (int i = 0; i < PARTS; i++) swap_bits[i] = first[i] && (`BUG(145) ? data[0][i/2][n] : data[1][i/2][n]);
+      swap[n] = swap_bits != 0 && memory.atomic_op == ATOMIC_CAS;
+    end
+  end
+
+  // Of several lanes that store a byte, the last one does.
+  for (genvar b = 0; b < L1_LINE_BYTES; b++) begin : gen_byte
+    parts_t storing, last_storing, stored_bits;
+    always_comb begin
+      stored_bits = '0;
+      for (int i = 0; i < PARTS; i++) storing[i] = serves[i] && touched[i/2][i%2][b] && !memory.load;
+      byte_mask[b] = storing != 0;
+      last_storing = highest_part(storing);
+      for (int n = 8 * b; n < 8 * b + 8; n++) begin
+        for (int i = 0; i < PARTS; i++) stored_bits[i] = last_storing[i] && placed[i/2][i%2][n];
+        line_data[n] = stored_bits != 0;
+      end
+    end
   end
 endmodule

@@ -1,5 +1,8 @@
 // Operand collectors (rules O1 to O3, I4). A collector takes an issued instruction and reads its rows from the banks
 // from the cycle after the issue on, the oldest collector first. When complete, it offers the instruction to the units.
+//
+// Each bank reads the first row of those that lie in it, in the order of the collectors and of their operands. All banks
+// choose side by side.
 `include "bugs.svh"
 module collector
   import wave_isa_pkg::*;
@@ -43,7 +46,8 @@ module collector
   uop_t   uop_q[N];
   lanes_t mask_q[N];
   lanes_t condition_q[N];
-  logic [SOURCES-1:0] need_q[N];
+  logic [SOURCES-1:0] need_q[N];         // rows that it lacks
+  logic [SOURCES-1:0][BANK_BITS-1:0] bank_q[N];
   row_t   operands_q[N][SOURCES];
 
   always_comb begin
@@ -58,39 +62,72 @@ module collector
     end
   end
 
-  // The rows that the banks read.
-  logic [REGISTERS_BANKS-1:0] bank_used;
-  logic [SOURCES-1:0] need[N];
-  logic [BANK_BITS-1:0] bank;
-  logic [N-1:0] row_read[SOURCES];
+  // The rows that the banks read, of all that are wanted, in the order of their collectors and operands.
+  localparam int ALL = N * SOURCES;
+  typedef logic [ALL-1:0] all_t;
+  function automatic all_t lowest_row(input all_t set);
+    all_t below;
+    below = set << 1;
+    for (int s = 1; s < ALL; s = 2 * s) below = below | (below << s);
+    return set & ~below;
+  endfunction
+  all_t wanted, served, in_bank[REGISTERS_BANKS], chosen[REGISTERS_BANKS];
+  reg_t source[ALL];
+  logic [BANK_BITS-1:0] bank[ALL];
+  logic [N-1:0] reads;
   always_comb begin
-    bank_used = '0;
-    bank = '0;
+    served = '0;
     finishes = '0;
     collecting = '0;
-    for (int b = 0; b < REGISTERS_BANKS; b++) begin
-      read_slot[b] = '0;
-      read_register[b] = '0;
-    end
-    for (int s = 0; s < SOURCES; s++) row_read[s] = '0;
-    for (int c = 0; c < N; c++) need[c] = need_q[c];
     for (int k = 0; k < N; k++) begin
-      if (count_t'(k) < count_q && reading_q[order_q[k]]) begin
-        for (int s = 0; s < SOURCES; s++) begin
-          bank = bank_of(uop_q[order_q[k]].source[s], slot_q[order_q[k]]);
-          if (need[order_q[k]][s] && !bank_used[bank]) begin
-            bank_used[bank] = !`BUG(129);
-            read_slot[bank] = slot_q[order_q[k]];
-            read_register[bank] = uop_q[order_q[k]].source[s];
-            need[order_q[k]][s] = 1'b0;
-            row_read[s][order_q[k]] = 1'b1;
-          end
-        end
-        if (need[order_q[k]] == 0) finishes[k] = 1'b1;
-        else if (!`BUG(131)) collecting[slot_q[order_q[k]]] = 1'b1;
+      reads[k] = count_t'(k) < count_q && reading_q[order_q[k]];
+      for (int s = 0; s < SOURCES; s++) begin
+        wanted[k*SOURCES+s] = reads[k] && need_q[order_q[k]][s];
+        source[k*SOURCES+s] = uop_q[order_q[k]].source[s];
+        bank[k*SOURCES+s] = bank_q[order_q[k]][s];
       end
     end
+    for (int b = 0; b < REGISTERS_BANKS; b++) begin
+      for (int i = 0; i < ALL; i++) in_bank[b][i] = wanted[i] && int'(bank[i]) == b;
+      chosen[b] = lowest_row(in_bank[b]);
+      served = served | (`BUG(129) ? in_bank[b] : chosen[b]);
+      read_slot[b] = '0;
+      read_register[b] = '0;
+      for (int i = 0; i < ALL; i++)
+        if (chosen[b][i]) begin
+          read_slot[b] = read_slot[b] | slot_q[order_q[i/SOURCES]];
+          read_register[b] = read_register[b] | source[i];
+        end
+    end
+    for (int k = 0; k < N; k++) begin
+      finishes[k] = reads[k] && (wanted[k*SOURCES+:SOURCES] & ~served[k*SOURCES+:SOURCES]) == 0;
+      for (int w = 0; w < MAX_WAVES; w++)
+        if (reads[k] && !finishes[k] && slot_q[order_q[k]] == slot_t'(w) && !`BUG(131)) collecting[w] = 1'b1;
+    end
   end
+  // The same, by collector.
+  logic [SOURCES-1:0] row_read[N];
+  always_comb
+    for (int c = 0; c < N; c++) begin
+      row_read[c] = '0;
+      for (int k = 0; k < N; k++) if (reads[k] && order_q[k] == index_t'(c)) row_read[c] = served[k*SOURCES+:SOURCES];
+    end
+
+  // A row serves every operand that names its register. The bank that it comes from is known before the row.
+  logic [REGISTERS_BANKS-1:0] from[N][SOURCES];
+  row_t arriving[N][SOURCES];
+  always_comb
+    for (int c = 0; c < N; c++)
+      for (int s = 0; s < SOURCES; s++) begin
+        from[c][s] = '0;
+        arriving[c][s] = '0;
+        for (int b = 0; b < REGISTERS_BANKS; b++) begin
+          for (int r = 0; r < SOURCES; r++)
+            if (row_read[c][r] && int'(bank_q[c][r]) == b && uop_q[c].uses[s] && uop_q[c].source[s] == uop_q[c].source[r])
+              from[c][s][b] = 1'b1;
+          if (from[c][s][b]) arriving[c][s] = arriving[c][s] | read_row[b];
+        end
+      end
 
   // Collectors in use after dispatch.
   logic [N-1:0] used_left;
@@ -118,13 +155,9 @@ module collector
     count_q <= count_left;
     for (int k = 0; k < N; k++) order_q[k] <= order_left[k];
     for (int c = 0; c < N; c++) begin
-      need_q[c] <= need[c];
-      if (need[c] == 0) reading_q[c] <= 1'b0;
-      // A row serves every operand that names its register.
-      for (int s = 0; s < SOURCES; s++)
-        for (int r = 0; r < SOURCES; r++)
-          if (row_read[r][c] && uop_q[c].uses[s] && uop_q[c].source[s] == uop_q[c].source[r])
-            operands_q[c][s] <= read_row[bank_of(uop_q[c].source[r], slot_q[c])];
+      need_q[c] <= need_q[c] & ~row_read[c];
+      if ((need_q[c] & ~row_read[c]) == 0) reading_q[c] <= 1'b0;
+      for (int s = 0; s < SOURCES; s++) if (from[c][s] != 0) operands_q[c][s] <= arriving[c][s];
     end
     if (take) begin
       used_q[entry] <= 1'b1;
@@ -136,6 +169,7 @@ module collector
       uop_q[entry] <= take_uop;
       mask_q[entry] <= take_mask;
       condition_q[entry] <= take_condition;
+      for (int s = 0; s < SOURCES; s++) bank_q[entry][s] <= bank_of(take_uop.source[s], take_slot);
       need_q[entry] <= `BUG(130) ? take_uop.uses : take_uop.reads;
     end
     if (!rst_n) begin

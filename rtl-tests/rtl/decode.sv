@@ -15,9 +15,12 @@ module decode
     input  pc_t                      group_first,
     input  logic [1:0]               group_words,  // 0: the end of the code
     input  logic [FETCH_WORDS-1:0][31:0] group_word,
+    // Instructions that the group brings if one arrives, whether or not it is discarded.
+    output logic [1:0]               pushes,
     // Instructions that enter the wave's buffer.
     output logic [1:0]               push_valid,
-    output uop_t                     push_uop[FETCH_WORDS]
+    output uop_t                     push_uop[FETCH_WORDS],
+    output needs_t                   push_needs[FETCH_WORDS]
 );
   slots_t      straddling_q;
   logic [31:0] straddle_word_q[MAX_WAVES];
@@ -34,47 +37,47 @@ module decode
     return info.two_words;
   endfunction
 
+  // Whether the group counts is known late, so that it decides about nothing but the entry of what it brings.
+  assign push_valid = group_valid ? pushes : '0;
   always_comb begin
     straddling = straddling_q[group_slot];
     straddle_word = straddle_word_q[group_slot];
-    push_valid = '0;
+    pushes = '0;
     word0 = '0;
     word1 = '0;
     truncated = '0;
     pc[0] = group_first;
     pc[1] = group_first;
     next_straddling = 1'b0;
-    if (group_valid) begin
-      if (group_words == 0) push_valid[0] = 1'b1;
-      else if (straddling) begin
-        // Word 0 completes an instruction; word 1 is another one.
-        push_valid[0] = 1'b1;
-        word0[0] = straddle_word;
-        word1[0] = group_word[0];
-        pc[0] = group_first - 1'b1;
+    if (group_words == 0) pushes[0] = 1'b1;
+    else if (straddling) begin
+      // Word 0 completes an instruction; word 1 is another one.
+      pushes[0] = 1'b1;
+      word0[0] = straddle_word;
+      word1[0] = group_word[0];
+      pc[0] = group_first - 1'b1;
+      if (group_words == 2) begin
+        word0[1] = group_word[1];
+        pc[1] = group_first + 1'b1;
+        truncated[1] = group_first + pc_t'(2) == launch.end_word;
+        pushes[1] = !two_words(group_word[1]) || truncated[1];
+        next_straddling = !pushes[1];
+      end
+    end else begin
+      word0[0] = group_word[0];
+      truncated[0] = group_first + 1'b1 == launch.end_word;
+      if (two_words(group_word[0]) && !truncated[0]) begin
+        word1[0] = group_word[1];
+        pushes[0] = group_words == 2;
+        next_straddling = group_words != 2;
+      end else begin
+        pushes[0] = 1'b1;
         if (group_words == 2) begin
           word0[1] = group_word[1];
           pc[1] = group_first + 1'b1;
           truncated[1] = group_first + pc_t'(2) == launch.end_word;
-          push_valid[1] = !two_words(group_word[1]) || truncated[1];
-          next_straddling = !push_valid[1];
-        end
-      end else begin
-        word0[0] = group_word[0];
-        truncated[0] = group_first + 1'b1 == launch.end_word;
-        if (two_words(group_word[0]) && !truncated[0]) begin
-          word1[0] = group_word[1];
-          push_valid[0] = group_words == 2;
-          next_straddling = group_words != 2;
-        end else begin
-          push_valid[0] = 1'b1;
-          if (group_words == 2) begin
-            word0[1] = group_word[1];
-            pc[1] = group_first + 1'b1;
-            truncated[1] = group_first + pc_t'(2) == launch.end_word;
-            push_valid[1] = !two_words(group_word[1]) || truncated[1];
-            next_straddling = !push_valid[1];
-          end
+          pushes[1] = !two_words(group_word[1]) || truncated[1];
+          next_straddling = !pushes[1];
         end
       end
     end
@@ -83,7 +86,7 @@ module decode
   for (genvar i = 0; i < FETCH_WORDS; i++) begin : gen_decoder
     decoder u_decoder (
         .launch, .pc(pc[i]), .at_end(group_words == 0), .truncated(truncated[i]), .word0(word0[i]), .word1(word1[i]),
-        .uop(push_uop[i]));
+        .uop(push_uop[i]), .needs(push_needs[i]));
   end
 
   always_ff @(posedge clk) begin

@@ -1,4 +1,5 @@
 // Decodes one instruction of one or two words.
+`include "bugs.svh"
 module decoder
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -9,7 +10,8 @@ module decoder
     input  logic        truncated, // word0 is the kernel's last word
     input  logic [31:0] word0,
     input  logic [31:0] word1,
-    output uop_t        uop
+    output uop_t        uop,
+    output needs_t      needs
 );
   op_info_t info;
   assign info = op_info(word0[31:24], word0[7:4]);
@@ -85,58 +87,103 @@ module decoder
     endcase
   end
 
+  // The instruction if it is legal. Whether it is legal is known last.
+  uop_t plain;
+  always_comb begin
+    plain = '0;
+    plain.kind = kind;
+    plain.op = info.op;
+    plain.exec_class = info.exec_class;
+    plain.pc = pc;
+    plain.word0 = word0;
+    plain.two_words = info.two_words && !truncated;
+    if (plain.two_words) plain.word1 = word1;
+    plain.guarded = guarded;
+    {plain.guard_neg, plain.guard_pred} = word0[2:0];
+    plain.has_ps = info.src_pred;
+    plain.ps = rs1[1:0];
+    plain.ps_neg = info.src_pred_neg && rs1[2];
+    plain.rd = REG_BITS'(rd);
+    plain.dst_rows = writes ? info.dst_rows : 3'd0;
+    plain.dst_pred = info.dst_pred;
+    plain.scope = info.has_scope ? scope_e'(word1[1:0]) : SCOPE_WAVE;
+    plain.acquire = info.op inside {OP_FENCE_ACQUIRE, OP_FENCE_ACQ_REL};
+    plain.release_ = info.op inside {OP_FENCE_RELEASE, OP_FENCE_ACQ_REL};
+    plain.memory = memory;
+    // Rows of rs2 follow the row of rs1. If there is more than one of them, there is no rs3.
+    plain.source[0] = REG_BITS'(rs1);
+    plain.uses[0] = info.a_rows != 0;
+    for (int i = 1; i < SOURCES; i++) begin
+      if (i <= int'(info.b_rows)) begin
+        plain.source[i] = reg_t'(rs2) + reg_t'(i - 1);
+        plain.uses[i] = 1'b1;
+      end
+    end
+    if (info.c_rows != 0) begin
+      plain.source[2] = REG_BITS'(rs3);
+      plain.uses[2] = 1'b1;
+    end
+    if (info.e_rows != 0) begin
+      plain.source[3] = REG_BITS'(rs4);
+      plain.uses[3] = 1'b1;
+    end
+    for (int i = 0; i < SOURCES; i++) begin
+      plain.reads[i] = plain.uses[i];
+      for (int j = 0; j < i; j++) if (plain.uses[j] && plain.source[j] == plain.source[i]) plain.reads[i] = 1'b0;
+    end
+  end
   always_comb begin
     uop = '0;
     uop.op = OP_NOP;
     uop.exec_class = CLASS_CONTROL;
     uop.pc = pc;
-    uop.word0 = word0;
-    uop.two_words = info.two_words && !truncated;
-    if (uop.two_words) uop.word1 = word1;
-    if (at_end) begin
-      uop.kind = KIND_END;
-      uop.word0 = '0;
-      uop.word1 = '0;
-      uop.two_words = 1'b0;
-    end else if (illegal) begin
+    if (at_end) uop.kind = KIND_END;
+    else if (illegal) begin
       uop.kind = KIND_ILLEGAL;
-    end else begin
-      uop.kind = kind;
-      uop.op = info.op;
-      uop.exec_class = info.exec_class;
-      uop.guarded = guarded;
-      {uop.guard_neg, uop.guard_pred} = word0[2:0];
-      uop.has_ps = info.src_pred;
-      uop.ps = rs1[1:0];
-      uop.ps_neg = info.src_pred_neg && rs1[2];
-      uop.rd = REG_BITS'(rd);
-      uop.dst_rows = writes ? info.dst_rows : 3'd0;
-      uop.dst_pred = info.dst_pred;
-      uop.scope = info.has_scope ? scope_e'(word1[1:0]) : SCOPE_WAVE;
-      uop.acquire = info.op inside {OP_FENCE_ACQUIRE, OP_FENCE_ACQ_REL};
-      uop.release_ = info.op inside {OP_FENCE_RELEASE, OP_FENCE_ACQ_REL};
-      uop.memory = memory;
-      // Rows of rs2 follow the row of rs1. If there is more than one of them, there is no rs3.
-      uop.source[0] = REG_BITS'(rs1);
-      uop.uses[0] = info.a_rows != 0;
-      for (int i = 1; i < SOURCES; i++) begin
-        if (i <= int'(info.b_rows)) begin
-          uop.source[i] = reg_t'(rs2) + reg_t'(i - 1);
-          uop.uses[i] = 1'b1;
-        end
-      end
-      if (info.c_rows != 0) begin
-        uop.source[2] = REG_BITS'(rs3);
-        uop.uses[2] = 1'b1;
-      end
-      if (info.e_rows != 0) begin
-        uop.source[3] = REG_BITS'(rs4);
-        uop.uses[3] = 1'b1;
-      end
-      for (int i = 0; i < SOURCES; i++) begin
-        uop.reads[i] = uop.uses[i];
-        for (int j = 0; j < i; j++) if (uop.uses[j] && uop.source[j] == uop.source[i]) uop.reads[i] = 1'b0;
-      end
-    end
+      uop.word0 = word0;
+      uop.word1 = plain.word1;
+      uop.two_words = plain.two_words;
+    end else uop = plain;
+  end
+
+  // What it waits for. An instruction that is illegal, and the end mark, wait for nothing.
+  function automatic needs_t needs_of(input uop_t u);
+    needs_t n;
+    logic   far;
+    registers_t [SOURCES-1:0] named;
+    n = '0;
+    named = '0;
+    for (int i = 0; i < SOURCES; i++) if (u.uses[i]) named[i] = registers_t'(1) << u.source[i];
+    n.registers = (rows_of(u.rd, `BUG(109) ? 3'd0 : u.dst_rows) | named[0]) | ((named[1] | named[2]) | (named[3] | named[4]));
+    if (u.dst_pred) n.preds[u.rd[1:0]] = 1'b1;
+    if (u.guarded && !`BUG(110)) n.preds[u.guard_pred] = 1'b1;
+    if (u.has_ps) n.preds[u.ps] = 1'b1;
+    far = u.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM};
+    n.next.kind = u.kind;
+    n.next.collector = u.kind inside {KIND_COMPUTE, KIND_MEMORY};
+    n.next.guarded = u.guarded;
+    n.next.guard_pred = u.guard_pred;
+    n.next.guard_neg = u.guard_neg;
+    n.next.has_ps = u.has_ps;
+    n.next.ps = u.ps;
+    n.next.ps_neg = u.ps_neg;
+    n.next.rd = u.rd;
+    n.next.dst_rows = u.dst_rows;
+    n.next.dst_pred = u.dst_pred;
+    n.next.loads = u.kind == KIND_WAIT;
+    n.next.releases = u.kind == KIND_FENCE && u.release_ && far;
+    n.next.system = n.next.releases && u.scope == SCOPE_SYSTEM;
+    n.next.all = (u.kind == KIND_BARRIER && !`BUG(111))
+        || (u.kind == KIND_FENCE && u.scope != SCOPE_WAVE && !n.next.releases);
+    n.next.invalidates = u.kind == KIND_FENCE && u.acquire && far;
+    n.next.halts = u.kind == KIND_CONTROL && u.op == OP_HALT;
+    n.next.returns = u.kind == KIND_CONTROL && u.op == OP_RETURN;
+    return n;
+  endfunction
+  needs_t plain_needs;
+  assign plain_needs = needs_of(plain);
+  always_comb begin
+    needs = at_end || illegal ? '0 : plain_needs;
+    needs.next.kind = uop.kind;
   end
 endmodule

@@ -11,15 +11,14 @@ module divergence
     input  logic   rst_n,
     input  slots_t started,
     input  lanes_t started_lanes[MAX_WAVES],
-    // Of the wave that issues in this cycle, before its instruction.
-    input  slot_t  issue_slot,
-    output lanes_t issue_active,
-    output lanes_t issue_live,
+    // Of each wave, before what acts in this cycle.
+    output lanes_t active_lanes[MAX_WAVES],
+    output lanes_t live_lanes[MAX_WAVES],
+    output slots_t in_call,
     // What acts in this cycle: a control instruction, or the end of the code, which halts every lane.
     input  act_t   acts,
     output logic   jump,          // on to `jump_target`
     output pc_t    jump_target,
-    output logic   ended,         // no lane is left
     output logic   fault,
     output fault_e fault_kind
 );
@@ -50,8 +49,9 @@ module divergence
   pc_t         return_q[MAX_WAVES][CALL_DEPTH];
   depth_t      return_depth_q[MAX_WAVES][CALL_DEPTH];
 
-  assign issue_active = active_q[issue_slot];
-  assign issue_live = live_q[issue_slot];
+  always_comb for (int w = 0; w < MAX_WAVES; w++) in_call[w] = calls_q[w] != 0;
+  assign active_lanes = active_q;
+  assign live_lanes = live_q;
 
   slot_t  slot;
   op_e    op;
@@ -210,7 +210,6 @@ module divergence
     end
     if (fault) jump = 1'b0;
   end
-  assign ended = (step && !skips && !fault && halting != 0 && live_d == 0) || end_wave;
 
   always_ff @(posedge clk) begin
     if ((step && !fault) || end_wave) begin
@@ -240,6 +239,8 @@ module divergence
   // What always holds. Verilator checks it in every clock.
   always_ff @(posedge clk)
     if (rst_n && step) begin
+      assert (acts.ends == (!skips && !fault && halting != 0 && live_d == 0))
+      else $error("an instruction does not end its wave, or does, as issue said");
       assert ((active & ~live) == 0) else $error("a lane is active that is not alive");
       assert (int'(depth) <= DIVERGENCE_DEPTH && innermost <= depth)
       else $error("more constructs are open than there can be");

@@ -28,6 +28,7 @@ module execute
     output result_t result[CLASSES],
     output row_t    result_row[CLASSES],
     output lanes_t  result_pred[CLASSES],
+    output result_t soon[CLASSES],     // what is due in the next cycle
     // Write ports reserved in this cycle.
     output logic [REGISTERS_BANKS-1:0] reserved
 );
@@ -44,17 +45,18 @@ module execute
       default: return 2'd0;
     endcase
   endfunction
-  function automatic ptr_t latency_of(input class_e c);
-    case (c)
-      CLASS_INT_MUL: return ptr_t'(INT_MUL_RESULT);
-      CLASS_CONVERT: return ptr_t'(CONVERT_RESULT);
-      CLASS_WAVE: return ptr_t'(WAVE_RESULT);
-      CLASS_INT_DIV: return ptr_t'(INT_DIV_RESULT);
-      CLASS_FP32_DIV: return ptr_t'(FP32_DIV_RESULT);
-      CLASS_FP32: return ptr_t'(FP32_RESULT);
-      CLASS_FP16: return ptr_t'(FP16_RESULT);
-      CLASS_SFU: return ptr_t'(SFU_RESULT);
-      default: return ptr_t'(INT_RESULT);
+  // Cycles from dispatch to the result, of each class.
+  function automatic int latency_of(input int c);
+    case (class_e'(c))
+      CLASS_INT_MUL: return INT_MUL_RESULT;
+      CLASS_CONVERT: return CONVERT_RESULT;
+      CLASS_WAVE: return WAVE_RESULT;
+      CLASS_INT_DIV: return INT_DIV_RESULT;
+      CLASS_FP32_DIV: return FP32_DIV_RESULT;
+      CLASS_FP32: return FP32_RESULT;
+      CLASS_FP16: return FP16_RESULT;
+      CLASS_SFU: return SFU_RESULT;
+      default: return INT_RESULT;
     endcase
   endfunction
   function automatic ptr_t interval_of_class(input class_e c);
@@ -76,48 +78,67 @@ module execute
   logic [HORIZON-1:0][REGISTERS_BANKS-1:0] reserved_q, reserved_d;
   assign reserved = reserved_q[0];
 
-  logic [N-1:0] starts;     // places that enter a unit
-  logic [UNITS-1:0] unit_taken;
-  logic lsu_used;
-  ptr_t due;
-  logic [BANK_BITS-1:0] bank;
-  logic ports_free;
+  // What each place could do by itself: it goes to the load/store unit, or its unit is free and so are the write ports of
+  // its result. Only one row is written in a cycle, so that a port is free if no bank is written.
+  typedef logic [CLASSES-1:0] classes_t;
+  classes_t in_class[N], ports_free;
+  logic [UNITS-1:0] unit_free, in_unit[N];
+  logic [HORIZON-1:0] due[N];        // the cycle of its result, if it has rows
+  logic [N-1:0] to_memory, rows, could_start, starts;
+  always_comb begin
+    for (int u = 0; u < UNITS; u++) unit_free[u] = busy_q[u] == 0;
+    for (int c = 0; c < CLASSES; c++) ports_free[c] = reserved_q[latency_of(c)] == 0;
+    for (int k = 0; k < N; k++) begin
+      to_memory[k] = complete[k] && uop[k].kind == KIND_MEMORY;
+      rows[k] = uop[k].dst_rows != 0;
+      for (int u = 0; u < UNITS; u++) in_unit[k][u] = unit_of(uop[k].exec_class) == unit_t'(u);
+      for (int c = 0; c < CLASSES; c++) in_class[k][c] = uop[k].exec_class == class_e'(c);
+      could_start[k] = complete[k] && !to_memory[k] && (in_unit[k] & unit_free) != 0
+          && (!rows[k] || `BUG(133) || (in_class[k] & ports_free) != 0);
+      due[k] = '0;
+      for (int c = 0; c < CLASSES; c++) if (in_class[k][c]) due[k][latency_of(c)] = rows[k] && !`BUG(133);
+    end
+  end
+  // Two results that would come in one cycle.
+  logic [N-1:0] together[N];
+  always_comb
+    for (int k = 0; k < N; k++) begin
+      together[k] = '0;
+      for (int j = 0; j < k; j++) together[k][j] = (due[k] & due[j]) != 0;
+    end
+
+  // An older place goes first to a unit, a port and the load/store unit.
   always_comb begin
     leaves = '0;
     starts = '0;
-    lsu_used = 1'b0;
+    lsu_take = 1'b0;
     lsu_place = '0;
-    due = '0;
-    bank = '0;
-    ports_free = 1'b0;
-    unit_taken = '0;
-    reserved_d = reserved_q;
-    for (int u = 0; u < UNITS; u++) busy_d[u] = busy_q[u] == 0 ? '0 : busy_q[u] - 1'b1;
     for (int k = 0; k < N; k++) begin
-      if (complete[k]) begin
-        if (uop[k].kind == KIND_MEMORY) begin
-          if (lsu_room && !lsu_used && !(`BUG(134) && k != 0)) begin
-            lsu_used = 1'b1;
-            lsu_place = ($bits(lsu_place))'(k);
-            leaves[k] = 1'b1;
-          end
-        end else begin
-          due = latency_of(uop[k].exec_class);
-          bank = bank_of(uop[k].rd, slot[k]);
-          ports_free = uop[k].dst_rows == 0 || `BUG(133)
-              || (!reserved_d[due][bank] && $countones(reserved_d[due]) < REGISTERS_WRITE_PORTS);
-          if (busy_q[unit_of(uop[k].exec_class)] == 0 && !unit_taken[unit_of(uop[k].exec_class)] && ports_free) begin
-            unit_taken[unit_of(uop[k].exec_class)] = 1'b1;
-            leaves[k] = 1'b1;
-            starts[k] = 1'b1;
-            if (uop[k].dst_rows != 0) reserved_d[due][bank] = 1'b1;
-            busy_d[unit_of(uop[k].exec_class)] = interval_of_class(uop[k].exec_class) - 1'b1 - ptr_t'(`BUG(132) && uop[k].exec_class == CLASS_SFU);
-          end
-        end
+      starts[k] = could_start[k];
+      for (int j = 0; j < k; j++)
+        if (starts[j] && ((in_unit[k] & in_unit[j]) != 0 || together[k][j])) starts[k] = 1'b0;
+      leaves[k] = starts[k];
+      if (to_memory[k] && lsu_room && !lsu_take && !(`BUG(134) && k != 0)) begin
+        lsu_take = 1'b1;
+        lsu_place = ($bits(lsu_place))'(k);
+        leaves[k] = 1'b1;
       end
     end
   end
-  assign lsu_take = lsu_used;
+
+  always_comb begin
+    reserved_d = reserved_q;
+    for (int u = 0; u < UNITS; u++) busy_d[u] = busy_q[u] == 0 ? '0 : busy_q[u] - 1'b1;
+    for (int k = 0; k < N; k++)
+      if (starts[k]) begin
+        for (int c = 0; c < CLASSES; c++)
+          if (in_class[k][c] && rows[k]) reserved_d[latency_of(c)][bank_of(uop[k].rd, slot[k])] = 1'b1;
+        for (int u = 0; u < UNITS; u++)
+          if (in_unit[k][u])
+            busy_d[u] = interval_of_class(uop[k].exec_class) - 1'b1
+                - ptr_t'(`BUG(132) && uop[k].exec_class == CLASS_SFU);
+      end
+  end
 
   // The inputs of each unit.
   logic   unit_valid[CLASSES];
@@ -135,33 +156,34 @@ module execute
     special_code = '0;
     for (int c = 0; c < CLASSES; c++) unit_valid[c] = 1'b0;
     for (int u = 0; u < UNITS; u++) begin
-      unit_op[u] = OP_NOP;
+      unit_op[u] = op_e'('0);
       unit_imm[u] = '0;
       unit_mask[u] = '0;
       unit_condition[u] = '0;
       for (int s = 0; s < 4; s++) unit_operand[u][s] = '0;
+      // At most one place starts in a unit. What a unit gets if none does is of no account.
       for (int k = 0; k < N; k++)
-        if (starts[k] && unit_of(uop[k].exec_class) == unit_t'(u)) begin
-          unit_op[u] = uop[k].op;
-          unit_imm[u] = uop[k].word1;
-          unit_mask[u] = mask[k];
-          unit_condition[u] = condition[k];
-          for (int s = 0; s < 4; s++) unit_operand[u][s] = operands[k][s];
+        if (starts[k] && in_unit[k][u]) begin
+          unit_op[u] = op_e'(unit_op[u] | uop[k].op);
+          unit_imm[u] = unit_imm[u] | uop[k].word1;
+          unit_mask[u] = unit_mask[u] | mask[k];
+          unit_condition[u] = unit_condition[u] | condition[k];
+          for (int s = 0; s < 4; s++) unit_operand[u][s] = unit_operand[u][s] | operands[k][s];
         end
     end
     for (int k = 0; k < N; k++)
       if (starts[k]) begin
-        unit_valid[uop[k].exec_class] = 1'b1;
+        for (int c = 0; c < CLASSES; c++) if (in_class[k][c]) unit_valid[c] = 1'b1;
         if (uop[k].op == OP_MOV_SR) begin
           special_valid = 1'b1;
-          special_slot = slot[k];
-          special_code = uop[k].word0[15:8];
+          special_slot = special_slot | slot[k];
+          special_code = special_code | uop[k].word0[15:8];
         end
       end
   end
   special_registers u_special (
-      .launch, .valid(special_valid), .code(special_code), .wave_id(wave_id[special_slot]),
-      .group_id(group_id[group_of[special_slot]]), .row(special_row));
+      .clk, .launch, .code(special_code), .wave_id(wave_id[special_slot]), .group_id(group_id[group_of[special_slot]]),
+      .row(special_row));
 
   // The instructions in the units.
   logic unit_due[CLASSES];
@@ -170,14 +192,14 @@ module execute
     always_comb begin
       tag = '0;
       for (int k = 0; k < N; k++)
-        if (starts[k] && int'(uop[k].exec_class) == c)
+        if (starts[k] && in_class[k][c])
           tag = '{
               valid: 1'b1, slot: slot[k], seq: seq[k], pc: uop[k].pc, mask: mask[k], rd: uop[k].rd,
               rows: uop[k].dst_rows, pred: uop[k].dst_pred};
     end
     unit_tags #(
-        .LATENCY(int'(latency_of(class_e'(c)))), .INTERVAL(int'(interval_of_class(class_e'(c))))
-    ) u_tags (.clk, .rst_n, .enters(unit_valid[c]), .tag, .due(unit_due[c]), .oldest(result[c]));
+        .LATENCY(latency_of(c)), .INTERVAL(int'(interval_of_class(class_e'(c))))
+    ) u_tags (.clk, .rst_n, .enters(unit_valid[c]), .tag, .due(unit_due[c]), .oldest(result[c]), .soon(soon[c]));
   end
 
   units u_units (

@@ -60,9 +60,10 @@ module fetch
   } miss_t;
   miss_t [FETCH_ICACHE_MSHRS-1:0] miss_q, miss_sent, miss_replied, miss_d;
 
+  // The word that each wave fetches next, in the kernel and in the code section.
   pc_t    fetch_word_q[MAX_WAVES];
+  logic [31:0] address_q[MAX_WAVES];
   slots_t fetching_q, fetched_end_q;
-  slot_t  last_q;
 
   // Groups on their way; the next to arrive has index 0.
   typedef struct packed {
@@ -139,9 +140,24 @@ module fetch
   end
   assign candidates = willing & ~fetching & ~fetched_end;
 
+  // Of each wave: its next group. Then one is chosen.
+  pc_t    first_of[MAX_WAVES], left;
+  logic [31:0] address_of[MAX_WAVES];
+  logic [1:0] words_of[MAX_WAVES];
+  always_comb begin
+    left = '0;
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      first_of[w] = started[w] ? '0 : fetch_word_q[w];
+      address_of[w] = started[w] ? launch.base_word : address_q[w];
+      left = launch.end_word - first_of[w];
+      words_of[w] = 2'(FETCH_WORDS - int'(address_of[w][GROUP_SHIFT-1:0]));
+      if (left < PC_BITS'(words_of[w]) && !`BUG(115)) words_of[w] = 2'(left);
+    end
+  end
+  slots_t turn_q, in_turn, pick, behind;     // turn_q: slots behind that of the last request
   slot_t  slot;
   logic   wanted;
-  pc_t    first, left;
+  pc_t    first;
   logic [31:0] address;
   logic [1:0] words;
   line_t  line;
@@ -149,15 +165,27 @@ module fetch
   logic   hit;
   way_t   hit_way;
   assign wanted = candidates != 0;
-  assign slot = next_in_turn(candidates, `BUG(117) ? '0 : last_q);
+  assign in_turn = candidates & turn_q;
+  assign pick = in_turn != 0 ? lowest(in_turn) : lowest(candidates);
   always_comb begin
-    first = started[slot] ? '0 : fetch_word_q[slot];
-    address = launch.base_word + 32'(first);
-    left = launch.end_word - first;
-    words = 2'(FETCH_WORDS - int'(address[GROUP_SHIFT-1:0]));
-    if (left < PC_BITS'(words) && !`BUG(115)) words = 2'(left);
-    line = 31'(address >> LINE_WORD_BITS);
-    set = SET_BITS'(line);
+    slot = '0;
+    first = '0;
+    address = '0;
+    words = '0;
+    for (int w = 0; w < MAX_WAVES; w++)
+      if (pick[w]) begin
+        slot = slot | slot_t'(w);
+        first = first | first_of[w];
+        address = address | address_of[w];
+        words = words | words_of[w];
+      end
+  end
+  assign line = 31'(address >> LINE_WORD_BITS);
+  assign set = SET_BITS'(line);
+
+  always_comb begin
+    behind = pick << 1;
+    for (int s = 1; s < MAX_WAVES; s = 2 * s) behind = behind | (behind << s);
   end
 
   // A line that arrives in this cycle hits in this cycle.
@@ -233,12 +261,23 @@ module fetch
     miss_q <= miss_d;
     fetching_q <= fetching;
     fetched_end_q <= fetched_end;
-    for (int w = 0; w < MAX_WAVES; w++) if (started[w]) fetch_word_q[w] <= '0;
-    if (redirect) fetch_word_q[drop_slot] <= redirect_target;
-    if (requested) fetch_word_q[slot] <= first + PC_BITS'(words);
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      if (started[w]) begin
+        fetch_word_q[w] <= '0;
+        address_q[w] <= launch.base_word;
+      end
+      if (redirect && drop_slot == slot_t'(w)) begin
+        fetch_word_q[w] <= redirect_target;
+        address_q[w] <= launch.base_word + 32'(redirect_target);
+      end
+      if (requested && pick[w]) begin
+        fetch_word_q[w] <= first_of[w] + PC_BITS'(words_of[w]);
+        address_q[w] <= address_of[w] + 32'(words_of[w]);
+      end
+    end
     if (requested || accepted_miss) begin
       fetching_q[slot] <= 1'b1;
-      last_q <= slot;
+      turn_q <= `BUG(117) ? {{MAX_WAVES-1{1'b1}}, 1'b0} : behind;
     end
     if (drop) begin
       fetching_q[drop_slot] <= 1'b0;
@@ -256,7 +295,7 @@ module fetch
       miss_q <= '0;
       fetching_q <= '0;
       fetched_end_q <= '0;
-      last_q <= '0;
+      turn_q <= {{MAX_WAVES-1{1'b1}}, 1'b0};
       for (int s = 0; s < SETS; s++)
         for (int w = 0; w < WAYS; w++) begin
           valid_q[s][w] <= 1'b0;

@@ -1,12 +1,13 @@
 // Issue (rules I1 to I6, B1): picks a wave, reads guard and predicates, sends control and synchronisation instructions
 // to stage resolve of the next cycle, and all others to a collector. Holds the predicates and the shadows.
+//
+// Guards, effective lanes and what follows from them are computed for every wave, beside the choice of one. The choice is
+// a set of one wave, and selects among them.
 `include "bugs.svh"
 module issue
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
-#(
-    parameter int PRED_PORTS = 3
-) (
+(
     input  logic    clk,
     input  logic    rst_n,
     input  launch_t launch,
@@ -14,11 +15,10 @@ module issue
     // out by its shadow.
     input  slots_t  started,
     input  slots_t  at_barrier,
+    input  next_t   next[MAX_WAVES],   // instructions
     input  slots_t  buffered,
     input  slots_t  hazard_free,
-    input  slots_t  needs_collector,
     input  slots_t  drains,
-    input  slots_t  is_release,
     input  slots_t  release_passes,
     input  slots_t  collecting,        // an earlier instruction still reads operands
     input  logic    collector_free,
@@ -31,98 +31,137 @@ module issue
     input  logic [1:0] pred_index[PRED_PORTS],
     input  lanes_t  pred_mask[PRED_PORTS],
     input  lanes_t  pred_value[PRED_PORTS],
-    // The instruction of the chosen wave, and its lanes.
+    input  lanes_t  active[MAX_WAVES],
+    input  lanes_t  live[MAX_WAVES],
+    input  slots_t  in_call,           // a return goes back to a call
+    // The chosen wave, its instruction and its lanes.
     output logic    valid,
+    output slots_t  pick,
     output slot_t   slot,
     input  uop_t    uop,
-    input  lanes_t  active,
-    input  lanes_t  live,
+    output lanes_t  issue_active,
     output lanes_t  condition,
     output lanes_t  lanes,             // effective
-    output logic    collect,
-    output logic    barrier,           // the wave reaches a barrier
-    output pc_t     next,              // the word behind the instruction
+    output slots_t  collects,          // it goes to a collector
+    output slots_t  reaches,           // it reaches a barrier
+    output pc_t     behind,            // the word behind the instruction
     output act_t    acts,              // what issued in the cycle before and acts now
-    output slots_t  shadow,            // in this cycle
+    output slots_t  in_shadow,         // in this cycle, but for
+    output slots_t  shadow,            // those that leave the barrier now
     output logic    fault,
     output fault_e  fault_kind,
     output seq_t    seq
 );
   localparam int SHADOW_BITS = $clog2(BRANCH_LATENCY_CYCLES);
   typedef logic [SHADOW_BITS-1:0] shadow_t;
-  lanes_t preds_q[MAX_WAVES][PREDICATES];
-  logic   effective;
-  lanes_t guard;
+  typedef lanes_t [PREDICATES-1:0] preds_t;
+  preds_t  preds_q[MAX_WAVES];
   shadow_t shadow_left_q[MAX_WAVES];     // cycles, this one included
-  slot_t  last_q;
-  seq_t   issued_q[MAX_WAVES];
-  act_t   acts_q;
+  slots_t  turn_q;                       // slots behind that of the last issue
+  seq_t    issued_q[MAX_WAVES];
+  act_t    acts_q;
 
-  slots_t in_shadow;
   always_comb for (int w = 0; w < MAX_WAVES; w++) in_shadow[w] = shadow_left_q[w] != 0;
-  // Waves that leave the barrier now are at it for the issue of this cycle.
+  // Waves that leave the barrier now are at it for the issue of this cycle, and for releases.
   assign shadow = in_shadow | passes;
 
-  slots_t ready;
+  // The choice. The first three conditions come from registers; hazards, collectors and operand read are late.
+  slots_t early, ready, first_choice;
   always_comb begin
-    ready = buffered & hazard_free & ~(collecting | in_shadow | at_barrier | drains);
-    ready = ready & ~(is_release & ~release_passes);
-    if (!collector_free && !(`BUG(108) && $countones(ready) == 1)) ready = ready & ~needs_collector;
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      early[w] = buffered[w] && !(in_shadow[w] || at_barrier[w] || drains[w]) && (!next[w].releases || release_passes[w]);
+      ready[w] = early[w] && hazard_free[w] && !collecting[w] && (collector_free || !next[w].collector);
+    end
+    if (`BUG(108) && !collector_free && $onehot(early & hazard_free & ~collecting))
+      ready = early & hazard_free & ~collecting;
   end
+  assign first_choice = ready & turn_q;
   assign valid = ready != 0;
-  assign slot = next_in_turn(ready, `BUG(102) ? last_q - 1'b1 : last_q);
-  assign seq = issued_q[slot];
-
-  // Predicates including the writes of this cycle. At most one instruction writes a predicate of a wave (rule I5).
-  lanes_t written, guard_mask, guard_value, condition_mask, condition_value;
+  assign pick = first_choice != 0 ? lowest(first_choice) : lowest(ready);
   always_comb begin
-    written = '0;
-    guard_mask = '0;
-    guard_value = '0;
-    condition_mask = '0;
-    condition_value = '0;
-    for (int p = 0; p < PRED_PORTS; p++) begin
-      written = {LANES{pred_write[p] && pred_slot[p] == slot && !`BUG(104)}} & pred_mask[p];
-      guard_mask = guard_mask | (written & {LANES{pred_index[p] == uop.guard_pred}});
-      guard_value = guard_value | (written & {LANES{pred_index[p] == uop.guard_pred}} & pred_value[p]);
-      condition_mask = condition_mask | (written & {LANES{pred_index[p] == uop.ps}});
-      condition_value = condition_value | (written & {LANES{pred_index[p] == uop.ps}} & pred_value[p]);
-    end
-    guard = (preds_q[slot][uop.guard_pred] & ~guard_mask) | guard_value;
-    condition = (preds_q[slot][uop.ps] & ~condition_mask) | condition_value;
-    guard = uop.guarded ? guard ^ {LANES{uop.guard_neg && !`BUG(103)}} : '1;
-    condition = uop.has_ps ? condition ^ {LANES{uop.ps_neg}} : '1;
-  end
-  assign lanes = guard & active;
-  assign effective = lanes != 0;
-
-  assign barrier = valid && uop.kind == KIND_BARRIER && effective && active == live;
-  assign collect = valid && effective && uop.kind inside {KIND_COMPUTE, KIND_MEMORY};
-  always_comb begin
-    fault = 1'b0;
-    fault_kind = FAULT_ILLEGAL;
-    if (valid && uop.kind == KIND_ILLEGAL && active != 0) fault = 1'b1;
-    if (valid && uop.kind == KIND_BARRIER && effective && active != live) begin
-      fault = 1'b1;
-      fault_kind = FAULT_BARRIER;
-    end
+    slot = '0;
+    seq = '0;
+    for (int w = 0; w < MAX_WAVES; w++)
+      if (pick[w]) begin
+        slot = slot | slot_t'(w);
+        seq = seq | issued_q[w];
+      end
   end
 
-  // Whether a control instruction ends its wave is not known yet, so each of them has its shadow.
-  logic shadow_starts;
-  assign shadow_starts = valid
-      && ((uop.kind == KIND_CONTROL && !(`BUG(105) && !effective && active != 0))
-          || (effective && uop.kind inside {KIND_FENCE, KIND_WAIT} && !`BUG(106)));
+  // The slots behind the chosen one come first in the next cycle.
+  slots_t behind_pick;
+  always_comb begin
+    behind_pick = pick << 1;
+    for (int s = 1; s < MAX_WAVES; s = 2 * s) behind_pick = behind_pick | (behind_pick << s);
+  end
+
+  // Predicates with the writes of this cycle. At most one instruction writes a predicate of a wave (rule I5).
+  preds_t preds[MAX_WAVES], read[MAX_WAVES];
+  always_comb
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      preds[w] = preds_q[w];
+      for (int p = 0; p < PRED_PORTS; p++)
+        for (int i = 0; i < PREDICATES; i++)
+          if (pred_write[p] && pred_slot[p] == slot_t'(w) && pred_index[p] == 2'(i))
+            preds[w][i] = (preds_q[w][i] & ~pred_mask[p]) | (pred_value[p] & pred_mask[p]);
+      read[w] = `BUG(104) ? preds_q[w] : preds[w];
+    end
+
+  // Of each wave, what its next instruction does if it issues.
+  lanes_t guards[MAX_WAVES], conditions[MAX_WAVES], effective[MAX_WAVES];
+  slots_t squashed, collectable, at_a_barrier, together, shadowing, illegal, last_lanes;
+  always_comb
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      guards[w] = next[w].guarded ? read[w][next[w].guard_pred] ^ {LANES{next[w].guard_neg && !`BUG(103)}} : '1;
+      conditions[w] = next[w].has_ps ? read[w][next[w].ps] ^ {LANES{next[w].ps_neg}} : '1;
+      effective[w] = guards[w] & active[w];
+      squashed[w] = effective[w] == 0;
+      collectable[w] = next[w].collector && !squashed[w];
+      together[w] = active[w] == live[w];
+      at_a_barrier[w] = next[w].kind == KIND_BARRIER && !squashed[w];
+      // What halts the last lanes ends the wave. No lane of the wave changes until it acts.
+      last_lanes[w] = (next[w].halts && !squashed[w] && (live[w] & ~effective[w]) == 0)
+          || (next[w].returns && !in_call[w] && active[w] != 0 && together[w]);
+      illegal[w] = next[w].kind == KIND_ILLEGAL && active[w] != 0;
+      // Whether a control instruction ends its wave is not known yet, so each of them has its shadow.
+      shadowing[w] = (next[w].kind == KIND_CONTROL && !(`BUG(105) && squashed[w] && active[w] != 0))
+          || (!squashed[w] && next[w].kind inside {KIND_FENCE, KIND_WAIT} && !`BUG(106));
+    end
+
+  lanes_t guard;
+  kind_e  kind;
+  logic   invalidates;
+  always_comb begin
+    guard = '0;
+    condition = '0;
+    lanes = '0;
+    issue_active = '0;
+    kind = kind_e'('0);
+    invalidates = 1'b0;
+    for (int w = 0; w < MAX_WAVES; w++)
+      if (pick[w]) begin
+        guard = guard | guards[w];
+        condition = condition | conditions[w];
+        lanes = lanes | effective[w];
+        issue_active = issue_active | active[w];
+        kind = kind_e'(kind | next[w].kind);
+        invalidates = invalidates | (next[w].invalidates && !squashed[w]);
+      end
+  end
+  assign collects = pick & collectable;
+  assign reaches = pick & at_a_barrier & together;
+  assign fault = (pick & (illegal | (at_a_barrier & ~together))) != 0;
+  assign fault_kind = kind == KIND_BARRIER ? FAULT_BARRIER : FAULT_ILLEGAL;
 
   act_t acts_d;
   always_comb begin
     acts_d.slot = slot;
-    acts_d.control = valid && uop.kind == KIND_CONTROL;
-    acts_d.end_mark = valid && uop.kind == KIND_END;
-    acts_d.barrier = barrier;
-    acts_d.fence = valid && uop.kind == KIND_FENCE;
-    acts_d.invalidate = acts_d.fence && effective && uop.acquire && uop.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM}
-        && !`BUG(107);
+    acts_d.control = valid && kind == KIND_CONTROL;
+    acts_d.ends = (pick & last_lanes) != 0;
+    acts_d.end_mark = valid && kind == KIND_END;
+    acts_d.barrier = reaches != 0;
+    acts_d.fence = valid && kind == KIND_FENCE;
+    acts_d.invalidate = invalidates && !`BUG(107);
     acts_d.op = uop.op;
     acts_d.guard = guard;
     acts_d.condition = condition;
@@ -130,7 +169,7 @@ module issue
     acts_d.target = PC_BITS'((uop.word1 >> 2) - launch.base_word);
   end
   assign acts = acts_q;
-  assign next = acts_d.next;
+  assign behind = acts_d.next;
 
   always_ff @(posedge clk) begin
     acts_q <= acts_d;
@@ -138,36 +177,31 @@ module issue
       if (in_shadow[w]) shadow_left_q[w] <= shadow_left_q[w] - 1'b1;
       // The shadow of the barrier began with the issue of the cycle before.
       if (passes[w]) shadow_left_q[w] <= shadow_t'(BRANCH_LATENCY_CYCLES - 2);
-      if (shadow_starts && slot == slot_t'(w))
+      if (pick[w] && shadowing[w])
         shadow_left_q[w] <= shadow_t'(BRANCH_LATENCY_CYCLES - 1 - int'(`BUG(101)));
       if (ending[w]) shadow_left_q[w] <= '0;
-    end
-    if (valid) begin
-      last_q <= slot;
-      issued_q[slot] <= issued_q[slot] + 1'b1;
-    end
-    for (int p = 0; p < PRED_PORTS; p++)
-      if (pred_write[p])
-        preds_q[pred_slot[p]][pred_index[p]] <=
-            (preds_q[pred_slot[p]][pred_index[p]] & ~pred_mask[p]) | (pred_value[p] & pred_mask[p]);
-    for (int w = 0; w < MAX_WAVES; w++)
+      if (pick[w]) issued_q[w] <= issued_q[w] + 1'b1;
+      preds_q[w] <= preds[w];
       if (started[w]) begin
         issued_q[w] <= '0;
-        for (int p = 0; p < PREDICATES; p++) preds_q[w][p] <= '0;
+        preds_q[w] <= '0;
       end
+    end
+    if (valid) turn_q <= `BUG(102) ? behind_pick | pick : behind_pick;
     if (!rst_n) begin
       for (int w = 0; w < MAX_WAVES; w++) shadow_left_q[w] <= '0;
-      last_q <= '0;
+      turn_q <= `BUG(102) ? '1 : {{MAX_WAVES-1{1'b1}}, 1'b0};
       acts_q <= '0;
     end
   end
   // What always holds. Verilator checks it in every clock.
   always_ff @(posedge clk)
     if (rst_n) begin
-      assert (!valid || !(shadow[slot] || at_barrier[slot])) else $error("a wave issues in a shadow or at a barrier");
-      assert (!valid || !ending[slot]) else $error("a wave issues that has ended");
+      assert ($onehot0(pick) && (pick & ~ready) == 0) else $error("several waves issue, or one that is not ready");
+      assert ((pick & (shadow | at_barrier)) == 0) else $error("a wave issues in a shadow or at a barrier");
+      assert ((pick & ending) == 0) else $error("a wave issues that has ended");
       assert (!(valid && slot == acts.slot && (acts.control || acts.barrier)))
       else $error("a wave issues while its last instruction acts");
-      assert (!collect || collector_free) else $error("a collector is taken that is not free");
+      assert (collects == 0 || collector_free) else $error("a collector is taken that is not free");
     end
 endmodule

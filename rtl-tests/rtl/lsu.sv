@@ -141,22 +141,34 @@ module lsu
   entry_t returns_first_q;
   logic [ENTRY_BITS:0] returns_count_q;
   logic [1:0] return_row_q;
-  entry_t returning;
-  assign return_valid = returns_count_q != 0;
-  assign returning = returns_q[returns_first_q];
-  uop_t   returning_uop;
+  // The oldest is in registers: the next one behind it, else one that becomes complete, when it is over or there is none.
+  typedef struct packed {
+    entry_t     entry;
+    slot_t      slot;
+    seq_t       seq;
+    pc_t        pc;
+    lanes_t     mask;
+    reg_t       rd;
+    logic [2:0] rows;
+  } returning_t;
+  returning_t oldest_q, oldest_next;
   logic   return_last;
-  assign returning_uop = entry_uop_q[returning];
-  assign return_slot = entry_slot_q[returning];
-  assign return_seq = entry_seq_q[returning];
-  assign return_pc = returning_uop.pc;
-  assign return_register = returning_uop.rd + REG_BITS'(return_row_q);
-  assign return_mask = entry_mask_q[returning];
-  assign return_row = entry_rows_q[returning][return_row_q];
-  assign return_last = return_taken && 3'(return_row_q) + 3'd1 == returning_uop.dst_rows;
+  entry_t next_entry;
+  assign next_entry = returns_count_q > 1 ? returns_q[entry_t'(returns_first_q + 1'b1)]
+      : local_valid_q[0] ? local_entry_q[0] : answered;
+  assign oldest_next = '{
+      entry: next_entry, slot: entry_slot_q[next_entry], seq: entry_seq_q[next_entry], pc: entry_uop_q[next_entry].pc,
+      mask: entry_mask_q[next_entry], rd: entry_uop_q[next_entry].rd, rows: entry_uop_q[next_entry].dst_rows};
+  assign return_valid = returns_count_q != 0;
+  assign return_slot = oldest_q.slot;
+  assign return_seq = oldest_q.seq;
+  assign return_pc = oldest_q.pc;
+  assign return_register = oldest_q.rd + REG_BITS'(return_row_q);
+  assign return_mask = oldest_q.mask;
+  assign return_row = entry_rows_q[oldest_q.entry][return_row_q];
+  assign return_last = return_taken && 3'(return_row_q) + 3'd1 == oldest_q.rows;
   assign return_retire = '{
-      valid: return_last, slot: return_slot, rd: returning_uop.rd, rows: returning_uop.dst_rows, pred: 1'b0,
-      access: 1'b1};
+      valid: return_last, slot: return_slot, rd: oldest_q.rd, rows: oldest_q.rows, pred: 1'b0, access: 1'b1};
 
   // The head of the queue.
   uop_t   head;
@@ -198,16 +210,20 @@ module lsu
 
   // Local memory.
   logic local_pass, local_last, local_done;
-  row_t local_rows[2];
-  logic [LANES-1:0][7:0] local_bytes;
-  row_t local_data[2];
-  assign local_data[0] = head_data[0];
-  assign local_data[1] = head_data[1];
   assign local_pass = head_valid && !head.memory.device && !refused;
   assign local_done = local_pass && local_last;
+  // Local memory reads and writes in the cycle after a pass. An instruction that has left the queue still has its
+  // operands in its place then.
+  place_t local_place_q;
+  logic   local_returns_q;
+  row_t   local_rows[2], local_data[2];
+  logic [LANES-1:0][7:0] local_bytes;
+  assign local_data[0] = operands_q[local_place_q][1];
+  assign local_data[1] = operands_q[local_place_q][2];
   local_memory u_local (
-      .clk, .launch, .start, .start_group, .valid(local_pass), .first(head_starts), .group(group_of[slot_q[first_q]]),
-      .memory(head.memory), .mask, .address, .data(local_data), .last(local_last), .read_row(local_rows),
+      .clk, .rst_n, .launch, .start, .start_group, .valid(local_pass), .first(!busy_q), .group(group_of[slot_q[first_q]]),
+      .memory(head.memory), .mask, .address, .last(local_last), .then_memory(uop_q[local_place_q].memory),
+      .then_address(operands_q[local_place_q][0]), .then_data(local_data), .read_row(local_rows),
       .read_bytes(local_bytes));
 
   // The next access of the head to the L1.
@@ -223,7 +239,7 @@ module lsu
       all_parts[l][1] = mask[l] && line_end[LINE_SHIFT] && !`BUG(137);
     end
   end
-  assign left = head_starts ? all_parts : left_q;
+  assign left = busy_q ? left_q : all_parts;
   logic device_head, device_done, any_sent_q;
   assign device_head = head_valid && head.memory.device && !refused;
   logic [31:0] line, swap;
@@ -335,11 +351,14 @@ module lsu
       outstanding_q[free_entry] <= '0;
       all_sent_q[free_entry] <= 1'b0;
     end
-    // Local memory: the bytes read by a pass, and the result after the last pass.
-    if (local_pass && returns)
+    // Local memory: the bytes read by the pass of the cycle before, and the result after the last pass.
+    local_place_q <= first_q;
+    local_returns_q <= returns;
+    if (local_returns_q)
       for (int l = 0; l < LANES; l++)
         for (int i = 0; i < 8; i++)
-          if (local_bytes[l][i]) entry_rows_q[head_entry][i/4][l][8*(i%4)+:8] <= local_rows[i/4][l][8*(i%4)+:8];
+          if (local_bytes[l][i])
+            entry_rows_q[entry_q[local_place_q]][i/4][l][8*(i%4)+:8] <= local_rows[i/4][l][8*(i%4)+:8];
     for (int i = 0; i < LOCAL_LATENCY_CYCLES - 1; i++) begin
       local_valid_q[i] <= local_valid_q[i+1];
       local_entry_q[i] <= local_entry_q[i+1];
@@ -373,7 +392,8 @@ module lsu
         - (ENTRY_BITS+1)'(return_last);
     if (return_last) returns_first_q <= returns_first_q + 1'b1;
     if (return_taken) return_row_q <= return_last ? '0 : return_row_q + 1'b1;
-    if (return_last) used_q[returning] <= 1'b0;
+    if (return_last || returns_count_q == 0) oldest_q <= oldest_next;
+    if (return_last) used_q[oldest_q.entry] <= 1'b0;
     if (local_retire.valid) used_q[head_entry] <= 1'b0;
     if (device_retire.valid) used_q[latch_entry] <= 1'b0;
     if (!rst_n) begin
@@ -398,12 +418,13 @@ module lsu
       assert (!take || !used_q[free_entry]) else $error("an entry is taken that is in use");
       assert (!for_entry || (used_q[answered] && outstanding_q[answered] != 0))
       else $error("a response that no entry waits for");
-      assert (!return_last || used_q[returning]) else $error("an entry is given back that is not in use");
+      assert (!return_valid || oldest_q.entry == returns_q[returns_first_q])
+      else $error("the load that returns is not the oldest complete one");
+      assert (!return_last || used_q[oldest_q.entry]) else $error("an entry is given back that is not in use");
       assert (int'(returning_q) <= RETURNS) else $error("more loads than return entries");
       assert (int'(pending_q) <= LSU_PENDING_ENTRIES) else $error("more loads than pending entries");
       assert (!enters || served != 0) else $error("an access without a lane");
       assert (!access_accepted || latch_full_q) else $error("the L1 accepts an access that is not there");
       assert (!latch_full_q || used_q[latch_entry]) else $error("an access of an instruction that has retired");
-      assert (!local_pass || mask == 0 || local_bytes != 0) else $error("a pass of local memory serves nothing");
     end
 endmodule

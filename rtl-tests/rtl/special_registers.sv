@@ -1,14 +1,14 @@
-// The row of a special register, as the result of mov_sr.
+// The row of a special register, as the result of mov_sr: two cycles, each with one division of the thread's number.
 module special_registers
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
 (
+    input  logic    clk,
     input  launch_t launch,
-    input  logic    valid,
     input  logic [7:0] code,
     input  logic [SLOT_BITS-1:0] wave_id,
     input  logic [2:0][31:0] group_id,
-    output row_t    row
+    output row_t    row                // two clocks later
 );
   // Sizes of a workgroup are small: ten bits hold them.
   typedef logic [9:0] small_t;
@@ -41,24 +41,39 @@ module special_registers
     return small_t'((PRODUCT_BITS'(number) * PRODUCT_BITS'(reciprocal)) >> RECIPROCAL_BITS);
   endfunction
 
-  small_t thread, line, x, y, z;
+  // The first cycle: what all lanes share, and each thread's line of the workgroup.
+  small_t [LANES-1:0] thread, line, thread_q, line_q;
+  logic [31:0] uniform_q;
+  logic [7:0] code_q;
+  always_comb
+    for (int l = 0; l < LANES; l++) begin
+      thread[l] = small_t'({wave_id, LANE_BITS'(unsigned'(l))});
+      line[l] = divided(thread[l], launch.reciprocal[0]);
+    end
+  always_ff @(posedge clk) begin
+    uniform_q <= uniform_value;
+    code_q <= code;
+    thread_q <= thread;
+    line_q <= line;
+  end
+
+  // The second cycle: the thread's place in its line, and the line's.
+  small_t x, y, z;
+  row_t row_d;
   always_comb begin
-    {thread, line, x, y, z} = '0;
-    row = {LANES{uniform_value}};
-    if (valid && code inside {SR_THREAD_ID_X, SR_THREAD_ID_Y, SR_THREAD_ID_Z, SR_LANE_ID}) begin
-      for (int l = 0; l < LANES; l++) begin
-        thread = small_t'(int'(wave_id) * LANES + l);
-        line = divided(thread, launch.reciprocal[0]);
-        x = thread - line * size_x;
-        z = divided(line, launch.reciprocal[1]);
-        y = line - z * size_y;
-        case (code)
-          SR_THREAD_ID_X: row[l] = 32'(x);
-          SR_THREAD_ID_Y: row[l] = 32'(y);
-          SR_THREAD_ID_Z: row[l] = 32'(z);
-          default: row[l] = unsigned'(l);
-        endcase
-      end
+    {x, y, z} = '0;
+    for (int l = 0; l < LANES; l++) begin
+      x = thread_q[l] - line_q[l] * size_x;
+      z = divided(line_q[l], launch.reciprocal[1]);
+      y = line_q[l] - z * size_y;
+      case (code_q)
+        SR_THREAD_ID_X: row_d[l] = 32'(x);
+        SR_THREAD_ID_Y: row_d[l] = 32'(y);
+        SR_THREAD_ID_Z: row_d[l] = 32'(z);
+        SR_LANE_ID: row_d[l] = unsigned'(l);
+        default: row_d[l] = uniform_q;
+      endcase
     end
   end
+  always_ff @(posedge clk) row <= row_d;
 endmodule

@@ -12,16 +12,22 @@ module units
     input  lanes_t mask[4],
     input  lanes_t condition[4],
     input  row_t   operand[4][4],
-    input  logic   special,          // mov_sr, of this row
+    input  logic   special,          // mov_sr; its row comes two cycles later
     input  row_t   special_row,
     output logic   due[CLASSES],
     output row_t   row[CLASSES],
     output lanes_t pred[CLASSES]
 );
+  row_t int_row, special_due_row;
+  logic special_due;
   unit_int #(.LANES(LANES), .LATENCY(INT_RESULT)) u_int (
-      .clk, .rst_n, .valid(valid[CLASS_INT]), .op(special ? OP_MOV : op[0]), .a(special ? special_row : operand[0][0]),
-      .b(operand[0][1]), .c(operand[0][2]), .e(operand[0][3]), .select(condition[0]), .imm(imm[0]),
-      .out_valid(due[CLASS_INT]), .out_row(row[CLASS_INT]), .out_pred(pred[CLASS_INT]));
+      .clk, .rst_n, .valid(valid[CLASS_INT]), .op(op[0]), .a(operand[0][0]), .b(operand[0][1]), .c(operand[0][2]),
+      .e(operand[0][3]), .select(condition[0]), .imm(imm[0]), .out_valid(due[CLASS_INT]), .out_row(int_row),
+      .out_pred(pred[CLASS_INT]));
+  unit_delay #(.WIDTH(1), .CYCLES(INT_RESULT)) u_special (.clk, .rst_n, .in(special), .out(special_due));
+  unit_delay #(.WIDTH(32 * LANES), .CYCLES(INT_RESULT - 2)) u_special_row (
+      .clk, .rst_n, .in(special_row), .out(special_due_row));
+  assign row[CLASS_INT] = special_due ? special_due_row : int_row;
   unit_int_mul #(.LANES(LANES), .LATENCY(INT_MUL_RESULT)) u_int_mul (
       .clk, .rst_n, .valid(valid[CLASS_INT_MUL]), .op(op[0]), .a(operand[0][0]), .b(operand[0][1]),
       .c(operand[0][2]), .out_valid(due[CLASS_INT_MUL]), .out_row(row[CLASS_INT_MUL]));

@@ -1,8 +1,12 @@
 // The wave slots: instruction buffers, and what each wave's next instruction waits for (rules I2, I5).
 //
-// Order within a cycle: stage resolve (`drop`), `retire` of write-back and of the load/store unit, then issue (`pop`,
-// `collect`), then decode (`push`). Registers and predicates that retire in a cycle are free for the issue of this cycle.
-// All else that waits for memory accesses, and fetch, see the counts of the cycle before.
+// Order within a cycle: stage resolve (`drop`), then issue (`pop`, `collects`), then decode (`push`). Registers and
+// predicates that retire in a cycle are free for the issue of this cycle: those of the units are told a cycle ahead, and
+// the last row of a load comes last. All else that waits for memory accesses, and fetch, see the counts of the cycle
+// before.
+//
+// The next instruction of each wave is in registers, as far as issue decides by it. The rest of it is read from the
+// buffer once the wave is known.
 `include "bugs.svh"
 module wave
   import wave_isa_pkg::*;
@@ -12,21 +16,23 @@ module wave
     input  logic     rst_n,
     input  logic     drop,             // a redirect or the end of a wave empties the buffer of `drop_slot`
     input  slot_t    drop_slot,
+    input  result_t  soon[CLASSES],    // results that are due in the next cycle
     input  retire_t  retire[RETIRE_PORTS],
-    // Issue: the instruction of `slot` leaves its buffer.
-    input  logic     pop,
+    // Issue: the instruction of the wave in `slot`, and in `pop`, leaves its buffer.
+    input  slots_t   pop,
     input  slot_t    slot,
-    input  logic     collect,          // and goes to a collector
+    input  slots_t   collects,         // and goes to a collector
     // Decode: the group that arrives, also if stage resolve drops it, and what it brings.
     input  logic     arrives,
-    input  logic [1:0] arriving_words,
+    input  logic [1:0] brings,
     input  logic [1:0] push_valid,
     input  slot_t    push_slot,
     input  uop_t     push_uop[FETCH_WORDS],
+    input  needs_t   push_needs[FETCH_WORDS],
     output uop_t     head,             // of `slot`
+    output next_t    next[MAX_WAVES],
     output slots_t   buffered,
     output slots_t   hazard_free,
-    output slots_t   needs_collector,
     output slots_t   drains,           // barrier, wait or fence that has to wait for accesses, but for those of `releases`
     output slots_t   releases,         // fence that releases at device or system scope
     output slots_t   releases_system,
@@ -40,164 +46,147 @@ module wave
   // Count of memory instructions, or of all instructions, of a wave in flight.
   typedef logic [7:0] flight_t;
 
-  uop_t   buffer_q[MAX_WAVES][FETCH_BUFFER_ENTRIES];
+  uop_t   buffer_q[MAX_WAVES*FETCH_BUFFER_ENTRIES];
   ptr_t   first_q[MAX_WAVES];
   count_t count_q[MAX_WAVES];
-  logic [MAX_REGISTERS-1:0] pending_q[MAX_WAVES];
-  logic [PREDICATES-1:0] pending_preds_q[MAX_WAVES];
-  flight_t accesses_q[MAX_WAVES];
-  flight_t loads_q[MAX_WAVES];
-  flight_t in_flight_q[MAX_WAVES];
-
-  // Registers and predicates that each buffered instruction waits for, computed when it enters.
-  typedef struct packed {
-    logic [MAX_REGISTERS-1:0] registers;
-    logic [PREDICATES-1:0]    preds;
-    logic                     collector;
-    logic                     all;          // waits for every access
-    logic                     loads;        // waits for loads
-    logic                     releases;
-    logic                     system;
-  } needs_t;
-  needs_t needs_q[MAX_WAVES][FETCH_BUFFER_ENTRIES];
-
-  function automatic logic [MAX_REGISTERS-1:0] rows_of(input reg_t first, input logic [2:0] rows);
-    logic [MAX_REGISTERS-1:0] set;
-    set = '0;
-    for (int i = 0; i < 4; i++) if (i < int'(rows)) set[first + reg_t'(i)] = 1'b1;
-    return set;
-  endfunction
-
-  function automatic needs_t needs_of(input uop_t uop);
-    needs_t n;
-    logic   far;
-    n = '0;
-    n.registers = rows_of(uop.rd, `BUG(109) ? 3'd0 : uop.dst_rows);
-    for (int i = 0; i < SOURCES; i++) if (uop.uses[i]) n.registers[uop.source[i]] = 1'b1;
-    if (uop.dst_pred) n.preds[uop.rd[1:0]] = 1'b1;
-    if (uop.guarded && !`BUG(110)) n.preds[uop.guard_pred] = 1'b1;
-    if (uop.has_ps) n.preds[uop.ps] = 1'b1;
-    n.collector = uop.kind inside {KIND_COMPUTE, KIND_MEMORY};
-    far = uop.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM};
-    n.loads = uop.kind == KIND_WAIT;
-    n.releases = uop.kind == KIND_FENCE && uop.release_ && far;
-    n.system = n.releases && uop.scope == SCOPE_SYSTEM;
-    n.all = (uop.kind == KIND_BARRIER && !`BUG(111)) || (uop.kind == KIND_FENCE && uop.scope != SCOPE_WAVE && !n.releases);
-    return n;
-  endfunction
-
-  // Retirements of this cycle, per wave.
-  logic [MAX_REGISTERS-1:0] cleared[MAX_WAVES];
-  logic [PREDICATES-1:0] cleared_preds[MAX_WAVES];
+  registers_t pending_q[MAX_WAVES];
+  preds_t pending_preds_q[MAX_WAVES];
+  // What retires in a cycle leaves these counts a cycle later. The numbers beside them say how many that are.
+  typedef logic [1:0] over_t;
   localparam int RETIRED_BITS = $clog2(RETIRE_PORTS + 1);
-  logic [RETIRED_BITS-1:0] retired[MAX_WAVES];
-  // Of write-back, and of the load/store unit.
-  logic [1:0] accesses_over[MAX_WAVES];
-  logic [1:0] loads_over[MAX_WAVES];
-  logic [RETIRE_PORTS-1:0] retires, loads_retire, accesses_retire;
-  logic [MAX_REGISTERS-1:0] freed[RETIRE_PORTS];
+  typedef logic [RETIRED_BITS-1:0] retired_t;
+  flight_t  accesses_q[MAX_WAVES], loads_q[MAX_WAVES], in_flight_q[MAX_WAVES];
+  over_t    accesses_over_q[MAX_WAVES], loads_over_q[MAX_WAVES];
+  retired_t retired_q[MAX_WAVES];
+
+  needs_t head_q[MAX_WAVES];             // of the next instruction
+  needs_t behind[MAX_WAVES];             // and of the one behind it
+
+  // Results of the units that are due in the next cycle, per wave. The issue of that cycle finds them written.
+  registers_t cleared[MAX_WAVES];
+  preds_t     cleared_preds[MAX_WAVES];
+  registers_t freed[CLASSES];
+  logic [CLASSES-1:0] hit, column;
+  always_comb for (int c = 0; c < CLASSES; c++) freed[c] = rows_of(soon[c].rd, soon[c].rows);
+  always_comb begin
+    {hit, column} = '0;
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      for (int c = 0; c < CLASSES; c++) hit[c] = soon[c].valid && soon[c].slot == slot_t'(w);
+      for (int r = 0; r < MAX_REGISTERS; r++) begin
+        for (int c = 0; c < CLASSES; c++) column[c] = hit[c] && freed[c][r];
+        cleared[w][r] = column != 0;
+      end
+      for (int i = 0; i < PREDICATES; i++) begin
+        for (int c = 0; c < CLASSES; c++) column[c] = hit[c] && soon[c].pred && soon[c].rd[1:0] == 2'(i);
+        cleared_preds[w][i] = column != 0;
+      end
+    end
+  end
+
+  // A load that writes its last row. It is known late, so that its wave's hazards are computed with its registers and
+  // without them.
+  registers_t loaded;
+  slots_t     load_retires;
+  assign loaded = rows_of(retire[RETIRE_LOAD].rd, retire[RETIRE_LOAD].rows);
   always_comb
-    for (int p = 0; p < RETIRE_PORTS; p++) freed[p] = rows_of(retire[p].rd, retire[p].rows);
+    for (int w = 0; w < MAX_WAVES; w++)
+      load_retires[w] = retire[RETIRE_LOAD].valid && retire[RETIRE_LOAD].slot == slot_t'(w);
+
+  slots_t free_before, free_after;
+  always_comb
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      free_before[w] = (pending_q[w] & head_q[w].registers) == 0 && (pending_preds_q[w] & head_q[w].preds) == 0;
+      free_after[w] = (pending_q[w] & head_q[w].registers & ~loaded) == 0
+          && (pending_preds_q[w] & head_q[w].preds) == 0;
+      hazard_free[w] = free_before[w] || (load_retires[w] && free_after[w]);
+      buffered[w] = count_q[w] != 0;
+      next[w] = head_q[w].next;
+      releases[w] = next[w].releases;
+      releases_system[w] = next[w].system;
+      performed[w] = accesses_q[w] == flight_t'(accesses_over_q[w]);
+      drains[w] = (next[w].all && !performed[w]) || (next[w].loads && loads_q[w] != flight_t'(loads_over_q[w]));
+      drained[w] = in_flight_q[w] == flight_t'(retired_q[w]);
+    end
+
+  // Retirements of this cycle, per wave. Those of the load/store unit are known last.
+  over_t    accesses_over[MAX_WAVES], loads_over[MAX_WAVES];
+  retired_t retired[MAX_WAVES];
+  logic [RETIRE_PORTS-1:0] retires;
   always_comb begin
     retires = '0;
-    loads_retire = '0;
-    accesses_retire = '0;
     for (int w = 0; w < MAX_WAVES; w++) begin
-      cleared[w] = '0;
-      cleared_preds[w] = '0;
-      for (int p = 0; p < RETIRE_PORTS; p++) begin
-        retires[p] = retire[p].valid && retire[p].slot == slot_t'(w);
-        accesses_retire[p] = retires[p] && retire[p].access;
-        loads_retire[p] = accesses_retire[p] && retire[p].rows != 0;
-        if (retires[p]) cleared[w] = cleared[w] | freed[p];
-        if (retires[p] && retire[p].pred) cleared_preds[w][retire[p].rd[1:0]] = 1'b1;
-      end
-      retired[w] = RETIRED_BITS'($countones(retires));
-      accesses_over[w] = 2'($countones(accesses_retire));
-      loads_over[w] = 2'($countones(loads_retire));
+      for (int p = 0; p < RETIRE_PORTS; p++) retires[p] = retire[p].valid && retire[p].slot == slot_t'(w);
+      loads_over[w] = over_t'(retires[RETIRE_LOAD]);
+      accesses_over[w] = over_t'($countones(retires[RETIRE_PORTS-1:RETIRE_LOAD]));
+      retired[w] = retired_t'($countones(retires[CLASSES-1:0])) + retired_t'(accesses_over[w]);
     end
   end
 
-  logic [MAX_REGISTERS-1:0] pending[MAX_WAVES];
-  logic [PREDICATES-1:0] pending_preds[MAX_WAVES];
-  flight_t accesses[MAX_WAVES];
-  flight_t loads[MAX_WAVES];
-  flight_t in_flight[MAX_WAVES];
+  flight_t accesses_left[MAX_WAVES], loads_left[MAX_WAVES], in_flight_left[MAX_WAVES];
+  always_comb
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      accesses_left[w] = accesses_q[w] - flight_t'(accesses_over_q[w]);
+      loads_left[w] = loads_q[w] - flight_t'(loads_over_q[w]);
+      in_flight_left[w] = in_flight_q[w] - flight_t'(retired_q[w]);
+    end
+
+  // The first entry of the chosen wave's buffer.
+  ptr_t first;
   always_comb begin
-    for (int w = 0; w < MAX_WAVES; w++) begin
-      pending[w] = pending_q[w] & ~cleared[w];
-      pending_preds[w] = pending_preds_q[w] & ~cleared_preds[w];
-      accesses[w] = accesses_q[w] - flight_t'(accesses_over[w]);
-      loads[w] = loads_q[w] - flight_t'(loads_over[w]);
-      in_flight[w] = in_flight_q[w] - flight_t'(retired[w]);
-    end
+    first = '0;
+    for (int w = 0; w < MAX_WAVES; w++) if (pop[w]) first = first | first_q[w];
   end
-
-  always_comb begin
-    for (int w = 0; w < MAX_WAVES; w++) begin
-      buffered[w] = count_q[w] != 0;
-      hazard_free[w] = (pending[w] & needs_q[w][first_q[w]].registers) == 0
-          && (pending_preds[w] & needs_q[w][first_q[w]].preds) == 0;
-      needs_collector[w] = needs_q[w][first_q[w]].collector;
-      releases[w] = needs_q[w][first_q[w]].releases;
-      releases_system[w] = needs_q[w][first_q[w]].system;
-      performed[w] = accesses_q[w] == 0;
-      drains[w] = (needs_q[w][first_q[w]].all && !performed[w]) || (needs_q[w][first_q[w]].loads && loads_q[w] != 0);
-      drained[w] = in_flight_q[w] == 0;
-    end
-  end
-
-  assign head = buffer_q[slot][first_q[slot]];
+  assign head = buffer_q[{slot, first}];
 
   // Buffers after issue and decode, and after stage resolve. The wave that it concerns neither issues nor gets a group.
-  logic [1:0] pushes;
+  logic [1:0] pushes, brought;
   assign pushes = 2'(push_valid[0]) + 2'(push_valid[1]);
+  assign brought = 2'(brings[0]) + 2'(brings[1]);
   count_t count_d[MAX_WAVES];
-  count_t claimed[MAX_WAVES];          // entries in use or claimed by the words of the group that arrives
+  count_t claimed[MAX_WAVES];          // entries in use, with those of the group that arrives
   always_comb begin
     for (int w = 0; w < MAX_WAVES; w++) begin
       count_d[w] = count_q[w];
-      if (pop && slot == slot_t'(w)) count_d[w] = count_q[w] - 1'b1;
-      if (push_slot == slot_t'(w)) count_d[w] = count_d[w] + count_t'(pushes);
+      if (push_slot == slot_t'(w)) count_d[w] = count_q[w] + count_t'(pushes);
+      if (pop[w]) count_d[w] = count_d[w] - 1'b1;
       if (drop && drop_slot == slot_t'(w)) count_d[w] = '0;
-      claimed[w] = count_q[w] + (arrives && push_slot == slot_t'(w) ? count_t'(arriving_words) : '0);
+      claimed[w] = count_q[w] + (arrives && push_slot == slot_t'(w) ? count_t'(brought) : '0);
       has_room[w] = claimed[w] <= count_t'(FETCH_BUFFER_ENTRIES - FETCH_WORDS - int'(`BUG(112)));
     end
   end
 
-  needs_t pushed[FETCH_WORDS];
-  assign pushed[0] = needs_of(push_uop[0]);
-  assign pushed[1] = needs_of(push_uop[1]);
-  ptr_t push_at;
-  assign push_at = first_q[push_slot] + ptr_t'(count_q[push_slot]);
+  ptr_t push_at[MAX_WAVES];
+  always_comb for (int w = 0; w < MAX_WAVES; w++) push_at[w] = first_q[w] + ptr_t'(count_q[w]);
+
+  for (genvar w = 0; w < MAX_WAVES; w++) begin : gen_wave
+    needs_t needs_q[FETCH_BUFFER_ENTRIES];
+    assign behind[w] = count_q[w] > 1 ? needs_q[first_q[w]+1'b1] : push_needs[0];
+    always_ff @(posedge clk) begin
+      if (push_valid[0] && push_slot == slot_t'(w)) needs_q[push_at[w]] <= push_needs[0];
+      if (push_valid[1] && push_slot == slot_t'(w)) needs_q[push_at[w]+1'b1] <= push_needs[1];
+    end
+  end
 
   always_ff @(posedge clk) begin
     for (int w = 0; w < MAX_WAVES; w++) begin
       count_q[w] <= count_d[w];
-      pending_q[w] <= pending[w];
-      pending_preds_q[w] <= pending_preds[w];
-      accesses_q[w] <= accesses[w];
-      loads_q[w] <= loads[w];
-      in_flight_q[w] <= in_flight[w];
+      if (pop[w]) first_q[w] <= first_q[w] + 1'b1;
+      if (pop[w] || count_q[w] == 0) head_q[w] <= behind[w];
+      pending_q[w] <= (pending_q[w] & ~(cleared[w] | (load_retires[w] ? loaded : '0)))
+          | (collects[w] ? rows_of(next[w].rd, next[w].dst_rows) : '0);
+      pending_preds_q[w] <= pending_preds_q[w] & ~cleared_preds[w];
+      if (collects[w] && next[w].dst_pred) pending_preds_q[w][next[w].rd[1:0]] <= 1'b1;
+      retired_q[w] <= retired[w];
+      accesses_over_q[w] <= accesses_over[w];
+      loads_over_q[w] <= loads_over[w];
+      // What issues is known last.
+      in_flight_q[w] <= collects[w] ? in_flight_left[w] + 1'b1 : in_flight_left[w];
+      accesses_q[w] <= collects[w] && next[w].kind == KIND_MEMORY ? accesses_left[w] + 1'b1 : accesses_left[w];
+      loads_q[w] <= collects[w] && next[w].kind == KIND_MEMORY && next[w].dst_rows != 0 && !`BUG(113)
+          ? loads_left[w] + 1'b1 : loads_left[w];
     end
-    if (pop) first_q[slot] <= first_q[slot] + 1'b1;
-    if (pop && collect) begin
-      pending_q[slot] <= pending[slot] | rows_of(head.rd, head.dst_rows);
-      if (head.dst_pred) pending_preds_q[slot][head.rd[1:0]] <= 1'b1;
-      in_flight_q[slot] <= in_flight[slot] + 1'b1;
-      if (head.kind == KIND_MEMORY) begin
-        accesses_q[slot] <= accesses[slot] + 1'b1;
-        if (head.dst_rows != 0 && !`BUG(113)) loads_q[slot] <= loads[slot] + 1'b1;
-      end
-    end
-    if (push_valid[0]) begin
-      buffer_q[push_slot][push_at] <= push_uop[0];
-      needs_q[push_slot][push_at] <= pushed[0];
-    end
-    if (push_valid[1]) begin
-      buffer_q[push_slot][push_at + 1'b1] <= push_uop[1];
-      needs_q[push_slot][push_at + 1'b1] <= pushed[1];
-    end
+    if (push_valid[0]) buffer_q[{push_slot, push_at[push_slot]}] <= push_uop[0];
+    if (push_valid[1]) buffer_q[{push_slot, push_at[push_slot] + 1'b1}] <= push_uop[1];
     if (!rst_n)
       for (int w = 0; w < MAX_WAVES; w++) begin
         count_q[w] <= '0;
@@ -207,25 +196,30 @@ module wave
         accesses_q[w] <= '0;
         loads_q[w] <= '0;
         in_flight_q[w] <= '0;
+        accesses_over_q[w] <= '0;
+        loads_over_q[w] <= '0;
+        retired_q[w] <= '0;
       end
   end
   // What always holds. Verilator checks it in every clock.
   always_ff @(posedge clk)
     if (rst_n) begin
-      assert (!pop || count_q[slot] != 0) else $error("an instruction issues from an empty buffer");
-      assert (!(drop && drop_slot == slot && pop)) else $error("an instruction issues from a buffer that is emptied");
+      assert (!(drop && pop[drop_slot])) else $error("an instruction issues from a buffer that is emptied");
       assert (!(drop && drop_slot == push_slot && push_valid != 0))
       else $error("an instruction enters a buffer that is emptied");
       assert (count_d[push_slot] <= count_t'(FETCH_BUFFER_ENTRIES))
       else $error("more instructions than the buffer has entries");
-      assert (!(pop && collect) || (pending[slot] & rows_of(head.rd, head.dst_rows)) == 0)
-      else $error("an instruction overwrites a register that is outstanding");
       for (int w = 0; w < MAX_WAVES; w++) begin
-        assert (in_flight_q[w] >= flight_t'(retired[w])) else $error("more retirements than instructions in flight");
-        assert (accesses_q[w] >= flight_t'(accesses_over[w]))
+        assert (!pop[w] || (count_q[w] != 0 && slot == slot_t'(w))) else $error("an instruction issues from an empty buffer");
+        assert (!pop[w] || (next[w].kind == head.kind && next[w].rd == head.rd)) else $error("the next instruction is not the first of its buffer");
+        assert (!collects[w] || (pending_q[w] & ~(load_retires[w] ? loaded : '0) & rows_of(next[w].rd, next[w].dst_rows)) == 0)
+        else $error("an instruction overwrites a register that is outstanding");
+        assert (in_flight_q[w] >= flight_t'(retired_q[w])) else $error("more retirements than instructions in flight");
+        assert (accesses_q[w] >= flight_t'(accesses_over_q[w]))
         else $error("more accesses retire than are outstanding");
-        assert (loads_q[w] >= flight_t'(loads_over[w])) else $error("more loads retire than are outstanding");
-        assert ((cleared[w] & ~pending_q[w]) == 0) else $error("a register is written that is not outstanding");
+        assert (loads_q[w] >= flight_t'(loads_over_q[w])) else $error("more loads retire than are outstanding");
+        assert ((cleared[w] & ~pending_q[w]) == 0 && (!load_retires[w] || (loaded & ~pending_q[w]) == 0))
+        else $error("a register is written that is not outstanding");
       end
     end
 endmodule

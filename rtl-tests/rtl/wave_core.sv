@@ -26,21 +26,22 @@ module wave_core
     output trace_t   trace
 );
   // Arrival.
-  slots_t started, resident, ended, at_barrier, drained, passes, shadow;
+  slots_t started, resident, ended, at_barrier, drained, passes, in_shadow, shadow, in_call;
   lanes_t started_lanes[MAX_WAVES];
   group_t started_group, group_of[MAX_WAVES];
   logic [SLOT_BITS-1:0] wave_id[MAX_WAVES];
   logic [2:0][31:0] group_id[MAX_WORKGROUPS];
-  logic barrier, empty;
+  slots_t barrier;
+  logic   empty;
 
   // Resolve.
   act_t   acts;
-  logic   jump, control_ended, control_fault, redirect, end_wave, drop;
+  logic   jump, control_fault, redirect, end_wave, drop;
   fault_e control_fault_kind;
   pc_t    jump_target;
   slots_t ending;
   assign redirect = acts.control && jump;
-  assign end_wave = acts.end_mark || control_ended;
+  assign end_wave = acts.end_mark || acts.ends;
   assign drop = redirect || end_wave;
   always_comb begin
     ending = '0;
@@ -48,21 +49,22 @@ module wave_core
   end
 
   // Issue.
-  logic   issue_valid, collect, issue_fault;
+  logic   issue_valid, issue_fault;
+  slots_t pick, collects;
+  next_t  next[MAX_WAVES];
   slot_t  slot;
   uop_t   uop;
-  lanes_t active, live, condition, lanes;
+  lanes_t active_lanes[MAX_WAVES], live_lanes[MAX_WAVES], active, condition, lanes;
   pc_t    next_pc;
   fault_e issue_fault_kind;
   seq_t   seq;
-  slots_t buffered, hazard_free, needs_collector, drains, is_release, is_system, performed, has_room;
+  slots_t buffered, hazard_free, drains, is_release, is_system, performed, has_room;
   slots_t release_passes, collecting;
   logic   collector_free;
 
   workgroup u_workgroup (
       .clk, .rst_n, .launch, .start_valid, .start_id, .started, .started_lanes, .started_group, .resident, .ended,
-      .at_barrier, .drained, .reaches(acts.barrier), .end_wave, .slot(acts.slot), .passes, .barrier,
-      .barrier_slot(slot), .done, .empty, .group_of, .wave_id, .group_id);
+      .at_barrier, .drained, .reaches(acts.barrier), .end_wave, .slot(acts.slot), .passes, .barrier, .done, .empty, .group_of, .wave_id, .group_id);
 
   // A reply is a line of code, the end of a release, or a reply for the L1.
   logic code_reply, released, l1_reply_taken;
@@ -71,8 +73,7 @@ module wave_core
   assign reply_taken = code_reply || released || l1_reply_taken;
 
   // Write-back, results, load/store unit.
-  localparam int PRED_PORTS = CLASSES;
-  result_t result[CLASSES];
+  result_t result[CLASSES], soon[CLASSES];
   row_t    result_row[CLASSES];
   lanes_t  result_pred[CLASSES];
   logic [REGISTERS_BANKS-1:0] reserved;
@@ -88,7 +89,7 @@ module wave_core
   logic    pred_write[PRED_PORTS];
   slot_t   pred_slot[PRED_PORTS];
   logic [1:0] pred_index[PRED_PORTS];
-  lanes_t  pred_mask[PRED_PORTS];
+  lanes_t  pred_mask[PRED_PORTS], pred_value[PRED_PORTS];
   writeback u_writeback (
       .result, .result_row, .reserved, .return_valid, .return_slot, .return_register, .return_mask, .return_row,
       .return_taken, .write(row_write), .write_slot(row_slot), .write_register(row_register), .write_mask(row_mask),
@@ -98,10 +99,13 @@ module wave_core
       retire[c] = '{
           valid: result[c].valid, slot: result[c].slot, rd: result[c].rd, rows: result[c].rows, pred: result[c].pred,
           access: 1'b0};
-      pred_write[c] = result[c].valid && result[c].pred;
-      pred_slot[c] = result[c].slot;
-      pred_index[c] = result[c].rd[1:0];
-      pred_mask[c] = result[c].mask;
+    end
+    for (int p = 0; p < PRED_PORTS; p++) begin
+      pred_write[p] = result[PRED_CLASS[p]].valid && result[PRED_CLASS[p]].pred;
+      pred_slot[p] = result[PRED_CLASS[p]].slot;
+      pred_index[p] = result[PRED_CLASS[p]].rd[1:0];
+      pred_mask[p] = result[PRED_CLASS[p]].mask;
+      pred_value[p] = result_pred[PRED_CLASS[p]];
     end
     retire[RETIRE_LOAD] = return_retire;
     retire[RETIRE_LOCAL] = local_retire;
@@ -148,10 +152,11 @@ module wave_core
       .response_valid, .response, .access_valid, .access, .accepted, .invalidate(acts.invalidate), .request_valid(l1_request_valid),
       .request(l1_request), .request_taken(l1_request_taken));
 
-  // Releases: fences that are reached (rule B6). A wave that ends now is in a shadow, or has an empty buffer.
+  // Releases: fences that are reached (rule B6). A wave that ends now is in a shadow, or has an empty buffer, and one that
+  // leaves the barrier now is at it.
   slots_t reached;
   logic   ask, ask_taken, stores;
-  assign reached = buffered & is_release & performed & ~(at_barrier | shadow);
+  assign reached = buffered & is_release & performed & ~(at_barrier | in_shadow);
   releases u_releases (
       .clk, .rst_n, .reached, .system(is_system), .issued(acts.fence), .issued_slot(acts.slot), .answer(released),
       .acknowledge, .acknowledge_epoch, .store, .open(epoch), .passes(release_passes), .ask, .ask_taken, .stores);
@@ -162,7 +167,7 @@ module wave_core
       .clk, .rst_n, .launch, .complete(collector_complete), .slot(collector_slot), .seq(collector_seq),
       .uop(collector_uop), .mask(collector_mask), .condition(collector_condition), .operands(collector_operands),
       .leaves, .lsu_room, .lsu_take, .lsu_place, .group_of, .wave_id, .group_id, .result, .result_row, .result_pred,
-      .reserved);
+      .soon, .reserved);
 
   slot_t read_slot[REGISTERS_BANKS];
   reg_t  read_register[REGISTERS_BANKS];
@@ -170,37 +175,38 @@ module wave_core
   collector u_collector (
       .clk, .rst_n, .complete(collector_complete), .slot(collector_slot), .seq(collector_seq), .uop(collector_uop),
       .mask(collector_mask), .condition(collector_condition), .operands(collector_operands), .leaves, .read_slot,
-      .read_register, .read_row, .finishes, .collecting, .free(collector_free), .take(collect), .take_slot(slot),
+      .read_register, .read_row, .finishes, .collecting, .free(collector_free), .take(collects != 0), .take_slot(slot),
       .take_seq(seq), .take_uop(uop), .take_mask(lanes), .take_condition(condition));
   register_file u_registers (
       .clk, .started, .registers(launch.registers), .initial_valid, .initial_value, .read_slot, .read_register,
       .read_row, .write(row_write), .write_slot(row_slot), .write_register(row_register), .write_mask(row_mask), .write_row(row_value));
 
   // Issue.
-  issue #(.PRED_PORTS(PRED_PORTS)) u_issue (
-      .clk, .rst_n, .launch, .started, .at_barrier, .buffered, .hazard_free, .needs_collector, .drains, .is_release,
-      .release_passes, .collecting, .collector_free, .passes, .ending, .pred_write, .pred_slot, .pred_index,
-      .pred_mask, .pred_value(result_pred), .valid(issue_valid), .slot, .uop, .active, .live, .condition, .lanes, .collect, .barrier, .next(next_pc), .acts, .shadow, .fault(issue_fault), .fault_kind(issue_fault_kind),
-      .seq);
+  issue u_issue (
+      .clk, .rst_n, .launch, .started, .at_barrier, .next, .buffered, .hazard_free, .drains, .release_passes,
+      .collecting, .collector_free, .passes, .ending, .pred_write, .pred_slot, .pred_index, .pred_mask, .pred_value,
+      .active(active_lanes), .live(live_lanes), .in_call, .valid(issue_valid), .pick, .slot, .uop, .issue_active(active),
+      .condition, .lanes, .collects, .reaches(barrier), .behind(next_pc), .acts, .in_shadow, .shadow, .fault(issue_fault),
+      .fault_kind(issue_fault_kind), .seq);
   divergence u_divergence (
-      .clk, .rst_n, .started, .started_lanes, .issue_slot(slot), .issue_active(active), .issue_live(live), .acts,
-      .jump, .jump_target, .ended(control_ended), .fault(control_fault), .fault_kind(control_fault_kind));
+      .clk, .rst_n, .started, .started_lanes, .active_lanes, .live_lanes, .in_call, .acts, .jump, .jump_target,
+      .fault(control_fault), .fault_kind(control_fault_kind));
 
   // Decode, fetch.
   logic   arrives, group_valid, requested;
   slot_t  group_slot, requested_slot;
   pc_t    group_first, requested_first;
-  logic [1:0] group_words, push_valid;
+  logic [1:0] group_words, group_brings, push_valid;
   logic [FETCH_WORDS-1:0][31:0] group_word;
   uop_t   push_uop[FETCH_WORDS];
+  needs_t push_needs[FETCH_WORDS];
   wave u_wave (
-      .clk, .rst_n, .drop, .drop_slot(acts.slot), .retire, .pop(issue_valid), .slot, .collect, .arrives,
-      .arriving_words(group_words), .push_valid, .push_slot(group_slot), .push_uop, .head(uop), .buffered,
-      .hazard_free, .needs_collector, .drains, .releases(is_release), .releases_system(is_system), .performed,
-      .drained, .has_room);
+      .clk, .rst_n, .drop, .drop_slot(acts.slot), .soon, .retire, .pop(pick), .slot, .collects, .arrives,
+      .brings(group_brings), .push_valid, .push_slot(group_slot), .push_uop, .push_needs, .head(uop), .next, .buffered,
+      .hazard_free, .drains, .releases(is_release), .releases_system(is_system), .performed, .drained, .has_room);
   decode u_decode (
       .clk, .launch, .started, .redirect, .redirect_slot(acts.slot), .group_valid, .group_slot, .group_first,
-      .group_words, .group_word, .push_valid, .push_uop);
+      .group_words, .group_word, .pushes(group_brings), .push_valid, .push_uop, .push_needs);
 
   logic  code_valid, code_taken;
   logic [30:0] code_line;
@@ -221,7 +227,7 @@ module wave_core
     for (int i = 0; i < FETCH_WORDS; i++)
       trace.decode[i] = '{valid: push_valid[i], slot: group_slot, seq: '0, pc: push_uop[i].pc};
     trace.issue = '{valid: issue_valid, slot: slot, seq: seq, pc: uop.pc};
-    trace.issue_retires = issue_valid && !collect;
+    trace.issue_retires = issue_valid && collects == 0;
     trace.issue_word0 = uop.word0;
     trace.issue_word1 = uop.word1;
     trace.issue_words = uop.kind == KIND_END ? 2'd0 : uop.two_words ? 2'd2 : 2'd1;

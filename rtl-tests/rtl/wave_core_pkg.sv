@@ -172,6 +172,46 @@ package wave_core_pkg;
     memory_t                  memory;
   } uop_t;
 
+  // Of a wave's next instruction, what issue decides by.
+  typedef struct packed {
+    kind_e                    kind;
+    logic                     collector;   // goes to a collector
+    logic                     guarded;
+    logic [1:0]               guard_pred;
+    logic                     guard_neg;
+    logic                     has_ps;
+    logic [1:0]               ps;
+    logic                     ps_neg;
+    reg_t                     rd;
+    logic [2:0]               dst_rows;
+    logic                     dst_pred;
+    logic                     all;         // waits for every access
+    logic                     loads;       // waits for loads
+    logic                     releases;
+    logic                     system;      // releases at system scope
+    logic                     invalidates; // acquire of device or system scope
+    logic                     halts;
+    logic                     returns;     // from a call, or like a halt
+  } next_t;
+
+  // Registers and predicates that a buffered instruction waits for, and what issue decides by.
+  typedef logic [MAX_REGISTERS-1:0] registers_t;
+  typedef logic [PREDICATES-1:0] preds_t;
+  typedef struct packed {
+    registers_t registers;
+    preds_t     preds;
+    next_t      next;
+  } needs_t;
+
+  // The registers of an operand.
+  function automatic registers_t rows_of(input reg_t first, input logic [2:0] rows);
+    registers_t one, set;
+    one = registers_t'(1) << first;
+    set = '0;
+    for (int i = 0; i < 4; i++) if (i < int'(rows)) set = set | (one << i);
+    return set;
+  endfunction
+
   // Why a kernel stopped.
   typedef enum logic [3:0] {
     FAULT_ILLEGAL, FAULT_UNDERFLOW, FAULT_OVERFLOW, FAULT_CALL_OVERFLOW, FAULT_RETURN_DEPTH, FAULT_BARRIER,
@@ -203,6 +243,7 @@ package wave_core_pkg;
   typedef struct packed {
     slot_t       slot;
     logic        control;     // control instruction
+    logic        ends;        // that ends its wave
     logic        end_mark;    // end of the code
     logic        barrier;
     logic        fence;       // squashed or not
@@ -231,6 +272,9 @@ package wave_core_pkg;
   localparam int RETIRE_LOAD = CLASSES;
   localparam int RETIRE_LOCAL = CLASSES + 1;
   localparam int RETIRE_DEVICE = CLASSES + 2;
+  // What can write predicates in a cycle: results of classes int, wave and fp32.
+  localparam int PRED_PORTS = 3;
+  localparam int PRED_CLASS[PRED_PORTS] = '{int'(CLASS_INT), int'(CLASS_WAVE), int'(CLASS_FP32)};
 
   // A result of an execution unit that is due in this cycle.
   typedef struct packed {
@@ -367,18 +411,10 @@ package wave_core_pkg;
 
   // The lowest of a set of slots.
   function automatic slots_t lowest(input slots_t set);
-    return set & (~set + 1'b1);
-  endfunction
-
-  // The first set bit after `last`, wrapping around.
-  function automatic slot_t next_in_turn(input slots_t candidates, input slot_t last);
-    slots_t behind, chosen;
-    slot_t  found;
-    for (int i = 0; i < MAX_WAVES; i++) behind[i] = candidates[i] && i > int'(last);
-    chosen = lowest(behind != 0 ? behind : candidates);
-    found = '0;
-    for (int i = 0; i < MAX_WAVES; i++) if (chosen[i]) found = found | slot_t'(i);
-    return found;
+    slots_t below;
+    below = set << 1;
+    for (int s = 1; s < MAX_WAVES; s = 2 * s) below = below | (below << s);
+    return set & ~below;
   endfunction
 
   // Bank of a register (rule O1).

@@ -22,9 +22,8 @@ module workgroup
     input  logic    end_wave,
     input  slot_t   slot,
     output slots_t  passes,                // waves that a barrier lets go
-    // Issue: the wave in `barrier_slot` reaches a barrier.
-    input  logic    barrier,
-    input  slot_t   barrier_slot,
+    // Issue: the wave that reaches a barrier.
+    input  slots_t  barrier,
     output logic [SLOT_BITS:0] done,       // workgroups whose last slot is free now
     output logic    empty,                 // no wave is left after this cycle
     // Of each slot, for special registers, local memory and the trace.
@@ -96,8 +95,7 @@ module workgroup
   always_ff @(posedge clk) begin
     resident_q <= resident & ~freed;
     ended_q <= ended_d & ~freed;
-    at_barrier_q <= at_barrier_q & ~passes;
-    if (barrier) at_barrier_q[barrier_slot] <= 1'b1;
+    at_barrier_q <= (at_barrier_q & ~passes) | barrier;
     group_resident_q <= group_resident_q & ~group_over;
     for (int g = 0; g < MAX_WORKGROUPS; g++) group_slots_q[g] <= group_left[g];
     if (start_valid) begin

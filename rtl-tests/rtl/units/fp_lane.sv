@@ -62,35 +62,44 @@ module fp_lane
     operands_t o;
     o = '{a: x, b: FP_ONE, c: FP_ZERO};
     if (x.exponent >= 8'd150) o.a.significand = '0;
-    else if (x.exponent >= 8'd127)
-      o.a.significand = x.significand & ((24'd1 << (8'd150 - x.exponent)) - 24'd1);
+    else if (x.exponent >= 8'd127) o.a.significand = x.significand & ~(24'hFF_FFFF << (8'd150 - x.exponent));
     o.a.sign = x.sign && o.a.significand != 0;
     if (o.a.sign) o.c = FP_ONE;
     o.a.is_nan = x.is_nan || x.is_inf;
     return o;
   endfunction
 
+  // Stage 1: the operands, prepared. They come late, behind the choice of an instruction.
   fp_t low_a;
-  operands_t low, high;
+  operands_t low, high, low_1, high_1;
+  op_e op_1;
+  logic [31:0] a_1, b_1, c_1;
   always_comb begin
     low_a = unpack_as(format, a);
     low = fract ? prepare_fract(low_a)
         : prepare(kind, low_a, unpack_as(format, b), unpack_as(format, c));
     high = prepare(kind, unpack_as(format, a >> 16), unpack_as(format, b >> 16), unpack_as(format, c >> 16));
   end
+  always_ff @(posedge clk) begin
+    low_1 <= low;
+    high_1 <= high;
+    op_1 <= op;
+    a_1 <= a;
+    b_1 <= b;
+    c_1 <= c;
+  end
 
+  // Stages 2 to 4.
   logic [31:0] low_sum, high_sum;
-  fp_fma fma_low (.clk, .a(low.a), .b(low.b), .c(low.c), .result(low_sum));
-  fp_fma fma_high (.clk, .a(high.a), .b(high.b), .c(high.c), .result(high_sum));
+  fp_fma fma_low (.clk, .a(low_1.a), .b(low_1.b), .c(low_1.c), .result(low_sum));
+  fp_fma fma_high (.clk, .a(high_1.a), .b(high_1.b), .c(high_1.c), .result(high_sum));
 
   logic [31:0] simple_result;
   logic simple_pred;
-  fp_simple simple (.op, .a, .b, .c, .result(simple_result), .pred(simple_pred));
+  fp_simple simple (.op(op_1), .a(a_1), .b(b_1), .c(c_1), .result(simple_result), .pred(simple_pred));
 
-  // Data that bypasses the adders.
+  // Data that bypasses the adders. The simple operations work in stage 2.
   typedef struct packed {
-    logic [31:0] simple;
-    logic        pred;
     logic        arithmetic;
     logic        fract;
     format_e     format;
@@ -98,20 +107,25 @@ module fp_lane
   } beside_t;
 
   beside_t s1, s2, s3;
+  logic [31:0] simple_2, simple_3;
+  logic pred_2, pred_3;
   format_e format_4;
   logic both_halves_4;
   logic [31:0] low_rounded, high_rounded;
   always_ff @(posedge clk) begin
-    s1 <= '{simple: simple_result, pred: simple_pred, arithmetic: arithmetic, fract: fract,
-            format: format, both_halves: both_halves};
+    s1 <= '{arithmetic: arithmetic, fract: fract, format: format, both_halves: both_halves};
     s2 <= s1;
     s3 <= s2;
+    simple_2 <= simple_result;
+    simple_3 <= simple_2;
+    pred_2 <= simple_pred;
+    pred_3 <= pred_2;
     format_4 <= s3.format;
     both_halves_4 <= s3.both_halves;
     // 1 minus a fraction can round to 1.
-    if (!(`BUG(12) ? s2.arithmetic : s3.arithmetic)) out32 <= s3.simple;
+    if (!(`BUG(12) ? s2.arithmetic : s3.arithmetic)) out32 <= simple_3;
     else out32 <= s3.fract && low_sum == ONE && !`BUG(10) ? ONE - 32'd1 : low_sum;
-    pred <= s3.pred;
+    pred <= pred_3;
     low_rounded <= low_sum;
     high_rounded <= high_sum;
     case (format_4)

@@ -69,7 +69,7 @@ module int_lane
       end
       OP_SELECT: value = select ? b : c;
       OP_MOV_IMM: value = imm;
-      // bitcount and bitfind are computed in stage 2. The special register of mov_sr arrives as a.
+      // bitcount and bitfind are computed in stage 2. The row of mov_sr comes from elsewhere.
       default: value = a;
     endcase
     case (op)

@@ -105,7 +105,7 @@ module sfu_lane
     cosine_2 <= cosine_1;
   end
 
-  // Stage 3: the argument of the interpolation, and its row of the table.
+  // Stage 3: the argument of the interpolation, its row of the table, and the product that the quadratic begins with.
   common_t c3, c3_next;
   logic [1:0] quadrant;
   logic [63:0] u;
@@ -113,7 +113,10 @@ module sfu_lane
   logic [4:0] u_zeros;
   logic [31:0] top;
   logic [22:0] t_3;
-  segment_t segment_3;
+  segment_t segment_2;
+  logic signed [40:0] curve;
+  logic signed [24:0] c1_3, curve_3;
+  logic [30:0] c0_3;
   logic [31:0] factor_3;              // of the quotient
   logic signed [9:0] exponent_3;      // fexp2 and flog2: power; fsin and fcos: -z
   logic above_3;
@@ -129,11 +132,15 @@ module sfu_lane
       LOG2: argument = {f_2, 7'd0};
       default: argument = u[63:34];
     endcase
+    segment_2 = segment({c2.function_table, argument[29:23]});
+    curve = 41'(segment_2.c2) * $signed({18'd0, argument[22:0]});
   end
   always_ff @(posedge clk) begin
     c3 <= c3_next;
     t_3 <= argument[22:0];
-    segment_3 <= segment({c2.function_table, argument[29:23]});
+    c0_3 <= segment_2.c0;
+    c1_3 <= segment_2.c1;
+    curve_3 <= 25'(curve >>> 23);
     above_3 <= above_2;
     case (c2.function_table)
       EXP2: begin
@@ -153,7 +160,6 @@ module sfu_lane
 
   // Stage 4: the quadratic.
   common_t c4;
-  logic signed [40:0] curve;
   logic signed [48:0] rise;
   logic signed [24:0] slope;
   logic [30:0] quotient, quotient_4;
@@ -161,10 +167,9 @@ module sfu_lane
   logic signed [9:0] exponent_4;
   logic above_4;
   always_comb begin
-    curve = 41'(segment_3.c2) * $signed({18'd0, t_3});
-    slope = segment_3.c1 + 25'(curve >>> 23);
+    slope = c1_3 + curve_3;
     rise = 49'(slope) * $signed({26'd0, t_3});
-    quotient = segment_3.c0 + $unsigned(31'(rise >>> 23));
+    quotient = c0_3 + $unsigned(31'(rise >>> 23));
   end
   always_ff @(posedge clk) begin
     c4 <= c3;

@@ -178,7 +178,6 @@ impl Core {
             }
             let bit: SlotMask = 1 << group.slot;
             self.waves.fetching &= !bit;
-            self.waves.group_arrives(group.slot, group.words);
             let wave = &mut self.waves.waves[group.slot];
             let was_empty = wave.buffer.is_empty();
             let mut push = |word| {
@@ -208,6 +207,7 @@ impl Core {
                 push(word);
                 word = next;
             }
+            self.waves.buffer_grows(group.slot);
             if was_empty {
                 self.waves.refresh(group.slot, ops);
                 self.touch(group.slot);

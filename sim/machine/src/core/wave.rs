@@ -319,11 +319,11 @@ impl Waves {
         self.changed_buffers |= 1 << slot;
     }
 
-    /// A group of so many words arrives for a wave. Call it before its instructions enter the buffer.
+    /// Instructions have entered the buffer of a wave. One that has left it in this cycle makes room in the next.
     #[inline]
-    pub(crate) fn group_arrives(&mut self, slot: Slot, words: u32) {
+    pub(crate) fn buffer_grows(&mut self, slot: Slot) {
         let left = (self.changed_buffers >> slot & 1) as usize;
-        self.put_room(slot, self.waves[slot].buffer.len() + left + words as usize);
+        self.put_room(slot, self.waves[slot].buffer.len() + left);
         self.changed_buffers |= 1 << slot;
     }
 

@@ -368,7 +368,7 @@ fn l2() -> Vec<Sweep> {
             &[("l2.slices", "1"), ("cores", "2")],
             "2",
             "1",
-            by_groups(2, 8, 64),
+            by_groups(2, 6, 64),
             &[("kernel.cycles", Up), ("l2.reservation_fails", Up)],
         ),
         // Four lines of one slice, followed by four of the other.
@@ -444,7 +444,7 @@ fn dram() -> Vec<Sweep> {
             &[("kernel.cycles", Down), ("dram.row_hits", Up), ("dram.row_conflicts", Down)],
         ),
         // Lines alternate between two rows of one bank. The oldest request for the closed row waits for one burst
-        // of the open row only, alone while its row opens.
+        // of the open row only, alone while its row opens. The memory is slow, so that requests wait for it.
         sweep(
             "dram.overtake_limit",
             &[
@@ -455,6 +455,7 @@ fn dram() -> Vec<Sweep> {
                 ("l2.queue_entries", "16"),
                 ("dram.queue_entries", "16"),
                 ("dram.policy", "fr_fcfs"),
+                ("dram.clock_mhz", "500"),
             ],
             "64",
             "1",

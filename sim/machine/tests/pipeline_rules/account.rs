@@ -47,8 +47,8 @@ fn i7_memory() {
     for latency in [1, 5] {
         let mut config = machine();
         config.core.local.latency_cycles = latency;
-        // Execution at 2, performed at 3.
-        let wait = 3 + u64::from(latency) - 1;
+        // Execution at 2, performed at 3, complete after the latency, written a cycle later.
+        let wait = 3 + u64::from(latency) + 1 - 1;
         assert_charged(&config, "local_load_u32 r1, r2\niadd r4, r1, r1\nhalt", &[(Memory, wait)]);
     }
 }
@@ -86,21 +86,24 @@ fn i7_lsu() {
     config.core.registers.collectors = 1;
     config.core.lsu.queue_entries = 1;
     // All lanes add to one word, in eight passes from 3 to 10. The second instruction has its operands at 3,
-    // is first tried at 4 and enters at 10. The third issues in that cycle.
+    // is first tried at 4 and enters at 11, in the cycle after the first has left the queue. The third issues in
+    // that cycle.
     let body = "local_atomic_add r2, r3\nlocal_atomic_add r2, r3\nlocal_store_u32 r2, r3\nhalt";
-    assert_charged(&config, body, &[(Unit, 2), (Lsu, 6)]);
+    assert_charged(&config, body, &[(Unit, 2), (Lsu, 7)]);
 }
 
 #[test]
 fn i7_fence() {
-    // The store executes at 2 and is performed at 3. The fence issues at 3; its shadow counts as branch.
+    // The store executes at 2 and is performed at 3. The fence sees it from 4 on and issues; its shadow counts as
+    // branch.
     let branch = u64::from(machine().core.branch_latency_cycles) - 1;
     for fence in ["fence_release .workgroup", "fence_acq_rel workgroup"] {
         let body = format!("local_store_u32 r2, r3\n{fence}\nhalt");
-        assert_charged(&machine(), &body, &[(Fence, 2), (Branch, branch)]);
+        assert_charged(&machine(), &body, &[(Fence, 3), (Branch, branch)]);
     }
-    assert_charged(&machine(), "local_load_u32 r1, r2\nwait\nhalt", &[(Fence, 2 + 5), (Branch, branch)]);
-    assert_charged(&machine(), "local_store_u32 r2, r3\nbarrier\nhalt", &[(Fence, 2), (Branch, branch)]);
+    // The load is complete five cycles after 3 and written at 9. The wait sees it from 10 on.
+    assert_charged(&machine(), "local_load_u32 r1, r2\nwait\nhalt", &[(Fence, 9), (Branch, branch)]);
+    assert_charged(&machine(), "local_store_u32 r2, r3\nbarrier\nhalt", &[(Fence, 3), (Branch, branch)]);
 }
 
 #[test]
@@ -121,25 +124,30 @@ fn i7_fetch() {
         config.core.fetch.words = 4;
         config.core.fetch.buffer_entries = 4;
         config.core.fetch.icache_latency_cycles = latency;
-        // The next group is requested in the cycle of the fourth issue.
-        assert_charged(&config, "nop\nnop\nnop\nnop\nnop\nhalt", &[(SlotUse::Fetch, u64::from(latency))]);
+        // The fourth issue makes room from the next cycle on, in which the next group is requested. It is decoded
+        // after the latency and issues a cycle later.
+        let wait = 1 + u64::from(latency);
+        assert_charged(&config, "nop\nnop\nnop\nnop\nnop\nhalt", &[(SlotUse::Fetch, wait)]);
     }
 }
 
 #[test]
 fn i7_barrier() {
-    let mut config = machine();
-    config.core.schedulers = 4;
-    let t = bench(&config).waves(5).run("nop\nnop\nnop\nnop\na: barrier\nhalt");
-    // Scheduler 0 has two waves. Its second wave is the last to arrive.
-    let issue = |slot| t.of(slot, "a", Issue);
-    let release = issue(0).max(issue(4));
-    let waiting: u64 =
-        [1, 2, 3].map(|slot| release - issue(slot) - u64::from(release > issue(slot))).iter().sum();
-    // Schedulers 1 to 3 run after scheduler 0, so in the cycle of the release their waves are in the shadow
-    // already.
-    assert_eq!(t.slots(Barrier), waiting);
-    assert!(waiting > 6);
+    for latency in [1, 2, 4] {
+        let mut config = machine();
+        config.core.schedulers = 4;
+        config.core.branch_latency_cycles = latency;
+        let t = bench(&config).waves(5).run("nop\nnop\nnop\nnop\na: barrier\nhalt");
+        // Scheduler 0 has two waves. Its second wave is the last to arrive.
+        let issue = |slot| t.of(slot, "a", Issue);
+        let last = issue(0).max(issue(4));
+        // The other waves are at the barrier up to and including this cycle: all leave it in the next.
+        let waiting: u64 = [1, 2, 3].map(|slot| last - issue(slot)).iter().sum();
+        assert_eq!(t.slots(Barrier), waiting);
+        assert!(waiting > 6);
+        // From the next cycle on they are in a shadow, until the branch latency after the last barrier.
+        assert_eq!(t.slots(Branch), 4 * u64::from(latency - 1));
+    }
 }
 
 #[test]
@@ -148,8 +156,8 @@ fn i7_wave_limit() {
     for width in [1, 2, 4] {
         config.core.issue.width = width;
         let t = run(&config, "nop\nnop\nnop\nnop\nhalt");
-        // After the halt there is no wave.
-        assert_eq!(t.slots(WaveLimit), u64::from(width - 1) * 4, "{width}");
+        // The halt ends the wave in the cycle after its issue. From then on there is no wave.
+        assert_eq!(t.slots(WaveLimit), u64::from(width - 1) * 5, "{width}");
     }
     // A ready wave is outside the active set while the wave in the set waits for an execution unit.
     config.core.issue.width = 1;
@@ -168,12 +176,14 @@ fn i7_empty() {
         let mut config = machine();
         config.dispatcher.latency_cycles = latency;
         let t = run(&config, "nop\na: halt");
-        // Before the arrival of the workgroup, and from the halt until the end message has arrived.
-        assert_eq!(t.slots(Empty), 2 * u64::from(latency));
+        // Before the arrival of the workgroup. The wave ends in the cycle after the halt, and its slot is free. The
+        // message takes the latency, and the cycle in which it arrives counts too.
+        let empty = 2 * u64::from(latency) + 1;
+        assert_eq!(t.slots(Empty), empty);
         // A scheduler that never has a wave.
         config.core.schedulers = 2;
         let t = run(&config, "nop\na: halt");
-        assert_eq!(t.slots(Empty), 2 * u64::from(latency) + t.report.running_cycles());
+        assert_eq!(t.slots(Empty), empty + t.report.running_cycles());
     }
 }
 

@@ -25,11 +25,12 @@ fn cycles_in_which_a_result_waits_for_a_write_port() {
         let t = run(&config, "fadd r1, r2, r3\niadd r4, r2, r3\nhalt");
         assert_eq!(t.report.core.write_port_conflicts, waits, "{ports} ports");
     }
-    // The result of a load waits while those of units take the port.
+    // The result of a load waits while those of units take the port. Alone it is written at 9, like r12, whose bank
+    // is another.
     let additions: String = (8..24).map(|n| format!("iadd r{n}, r2, r3\n")).collect();
     let [free, taken] = [4, 1].map(|ports| {
         config.core.registers.write_ports = ports;
-        run(&config, &format!("a: local_load_u32 r4, r0\n{additions}halt"))
+        run(&config, &format!("a: local_load_u32 r5, r0\n{additions}halt"))
     });
     let delay = taken.after("a", "a", Retire) - free.after("a", "a", Retire);
     assert!(delay > 3, "{delay}");

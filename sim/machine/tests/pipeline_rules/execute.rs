@@ -194,17 +194,50 @@ fn x4_the_queue_has_its_entries() {
     for entries in [1, 2, 3] {
         let mut config = machine();
         config.core.lsu.queue_entries = entries;
-        // Each takes eight passes, the first from cycle 3 on, so the head leaves at 10.
+        // Each takes eight passes, the first from cycle 3 on, so the head leaves at 10. Its place is free from 11 on.
         let atomic = "local_atomic_add r2, r3\n";
         let t = run(&config, &format!("a: {atomic}b: {atomic}c: {atomic}d: {atomic}halt"));
         let entry = ["a", "b", "c", "d"].map(|l| t.after("a", l, Execute));
         let expected = match entries {
-            1 => [2, 10, 18, 26],
-            2 => [2, 3, 10, 18],
-            _ => [2, 3, 4, 10],
+            // Each starts in the cycle after its entry: passes from 3, 12, 21.
+            1 => [2, 11, 20, 29],
+            // The next starts while the queue takes another: passes from 3, 11, 19.
+            2 => [2, 3, 11, 19],
+            _ => [2, 3, 4, 11],
         };
         assert_eq!(entry, expected);
     }
+}
+
+#[test]
+fn x4_what_leaves_the_queue_makes_room_in_the_next_cycle() {
+    let mut config = machine();
+    config.core.lsu.queue_entries = 1;
+    config.interconnect.port_bytes_per_cycle = 1024;
+    for (store, lines) in [
+        // One pass, in the cycle of the start.
+        ("local_store_u32 r2, r3", 1),
+        // Its only line goes to the latch in the cycle of the start, whatever the L1 does.
+        ("device_store_u32 r2, r3", 1),
+        // Eight lines go to the latch one by one.
+        ("device_store_u32 r9, r3", 8),
+    ] {
+        let t = run(
+            &config,
+            &format!(
+                "mov_sr r8, sr_lane_id\nmov_imm r9, 7\nshl r9, r8, r9\na: {store}\nb: {store}\nc: {store}\nhalt"
+            ),
+        );
+        // Entry, start one cycle later, `lines` cycles as the head, and room in the cycle after that.
+        let distance = 1 + lines;
+        assert_eq!(t.at("b", Execute) - t.at("a", Execute), distance, "{store}");
+        assert_eq!(t.at("c", Execute) - t.at("b", Execute), distance, "{store}");
+    }
+    // With two entries, one is filled while the other is emptied.
+    config.core.lsu.queue_entries = 2;
+    let store = "local_store_u32 r2, r3";
+    let t = run(&config, &format!("a: {store}\nb: {store}\nc: {store}\nd: {store}\nhalt"));
+    assert_eq!(["a", "b", "c", "d"].map(|l| t.after("a", l, Execute)), [2, 3, 4, 5]);
 }
 
 #[test]
@@ -227,28 +260,48 @@ fn w1_a_waiting_instruction_issues_in_the_cycle_of_the_write() {
 fn w2_loads_write_one_row_a_cycle() {
     for (load, rows) in [("u8", 1), ("u32", 1), ("u64", 2)] {
         let t = run(&machine(), &format!("a: local_load_{load} r4, r2\nhalt"));
-        // Complete at 3 + 5, when the first row is written.
-        assert_eq!(t.after("a", "a", Retire), 8 + rows - 1, "{load}");
+        // Complete at 3 + 5. The first row is written in the next cycle.
+        assert_eq!(t.after("a", "a", Retire), 9 + rows - 1, "{load}");
     }
     let t = run(
         &machine(),
         "device_load_u128 r4, r2\nwait\na: device_load_u128 r8, r2\nb: device_load_u32 r12, r2\nhalt",
     );
-    let hit = 3 + u64::from(machine().core.l1.hit_latency_cycles);
-    assert_eq!(t.after("a", "a", Retire), hit + 3);
+    // It starts at 3 and accesses the L1 at 4.
+    let complete = 4 + u64::from(machine().core.l1.hit_latency_cycles);
+    assert_eq!(t.after("a", "a", Retire), complete + 4);
     // The next load waits for its turn in the queue, although it is complete one cycle after the first.
-    assert_eq!(t.after("a", "b", Retire), hit + 4);
+    assert_eq!(t.after("a", "b", Retire), complete + 5);
+}
+
+#[test]
+fn w2_a_load_writes_its_first_row_in_the_cycle_after_it_is_complete() {
+    for latency in [1, 5, 12] {
+        let mut config = machine();
+        config.core.local.latency_cycles = latency;
+        config.core.l1.hit_latency_cycles = latency;
+        let latency = u64::from(latency);
+        for (space, performed) in [("local", 3), ("device", 4)] {
+            let load = format!("{space}_load_u64 r4, r2");
+            let t = run(&config, &format!("{load}\nwait\na: {load}\nb: iadd r8, r4, r5\nhalt"));
+            let complete = performed + latency;
+            assert_eq!(t.after("a", "a", WriteBack), complete + 1, "{space}");
+            // Two rows. What waits for them issues in the cycle of the last.
+            assert_eq!(t.after("a", "a", Retire), complete + 2, "{space}");
+            assert_eq!(t.after("a", "b", Issue), complete + 2, "{space}");
+        }
+    }
 }
 
 #[test]
 fn w2_loads_take_the_ports_that_results_leave() {
-    for (ports, register, expected) in [(1, 5, 9), (2, 5, 8), (2, 8, 9)] {
+    for (ports, register, expected) in [(1, 5, 10), (2, 5, 9), (2, 8, 10)] {
         let mut config = machine();
         config.core.registers.write_ports = ports;
-        set_class(&mut config, ExecClass::Fp32, 5, 1);
-        // The load could be written at 8. The addition, dispatched at 3, is written at 8.
+        set_class(&mut config, ExecClass::Fp32, 6, 1);
+        // The load is complete at 8 and could be written at 9. The addition, dispatched at 3, is written at 9.
         let t = run(&config, &format!("a: local_load_u32 r4, r2\nb: fadd r{register}, r2, r3\nhalt"));
-        assert_eq!(t.after("a", "b", Retire), 8);
+        assert_eq!(t.after("a", "b", Retire), 9);
         assert_eq!(t.after("a", "a", Retire), expected, "{ports} ports, r{register}");
     }
 }
@@ -257,14 +310,14 @@ fn w2_loads_take_the_ports_that_results_leave() {
 fn w2_local_results_come_before_those_of_the_l1() {
     let mut config = machine();
     config.core.l1.hit_latency_cycles = 9;
-    for (latency, expected) in [(7, [12, 11]), (8, [13, 12]), (9, [12, 13])] {
+    // The first load starts at 3 and accesses the L1 at 4: the hit is complete at 13. The local load starts at 4 and is
+    // complete at 4 + latency. Each is written in the next cycle, or behind the other.
+    for (latency, expected) in [(8, [14, 13]), (9, [15, 14]), (10, [14, 15])] {
         config.core.local.latency_cycles = latency;
-        // The hit is complete at 3 + 9. The local load, one cycle later, is complete at 4 + latency.
         let t = run(
             &config,
             "device_load_u32 r1, r2\nwait\na: device_load_u32 r4, r2\nb: local_load_u32 r5, r2\nhalt",
         );
-        let expected = if latency == 7 { [12, 11] } else { expected };
         assert_eq!([t.after("a", "a", Retire), t.after("a", "b", Retire)], expected, "{latency}");
     }
 }

@@ -28,14 +28,57 @@ fn f1_a_scheduler_requests_one_group_a_cycle_for_the_next_wave_in_turn() {
 
 #[test]
 fn f1_a_wave_is_requested_when_a_whole_group_fits_its_buffer() {
-    // The decode at cycle 1 fills the buffer. Its last instruction leaves at 5.
+    // The decode at cycle 1 fills the buffer. Its last instruction leaves at 5, which makes room from 6 on.
     let t = run(&fetching(4, 4, 1), NOPS);
-    assert_eq!(t.fetches(0)[..3], [(0, 0), (5, 4), (10, 8)]);
-    // With one more entry, the next request is sent when one instruction is left.
+    assert_eq!(t.fetches(0)[..3], [(0, 0), (6, 4), (12, 8)]);
+    // With one more entry, the next request is sent when one instruction is left: those of 2 to 4 have gone at 5.
     let t = run(&fetching(4, 5, 1), NOPS);
-    assert_eq!(t.fetches(0)[..3], [(0, 0), (4, 4), (8, 8)]);
+    assert_eq!(t.fetches(0)[..3], [(0, 0), (5, 4), (10, 8)]);
+    // With eight, the second group fits in the cycle of the first decode, and the third when the first has gone.
     let t = run(&fetching(4, 8, 1), NOPS);
-    assert_eq!(t.fetches(0)[..3], [(0, 0), (1, 4), (5, 8)]);
+    assert_eq!(t.fetches(0)[..3], [(0, 0), (1, 4), (6, 8)]);
+}
+
+#[test]
+fn f1_a_group_that_arrives_counts_with_its_instructions() {
+    // Instructions of two words: a group of four brings two. They issue at 2 and 3, which makes room from 3 and 4 on.
+    let two = "a: iadd r1, r2, r3\niadd r4, r2, r3\nb: iadd r5, r2, r3\niadd r6, r2, r3\nhalt";
+    for (entries, next) in [(4, 4), (5, 3), (6, 1)] {
+        let t = run(&fetching(4, entries, 1), two);
+        assert_eq!(t.fetches(0)[..2], [(0, 0), (next, 4)], "{entries}");
+    }
+    // What is left of the group before counts as at the end of the cycle before, also what issues in this one.
+    //
+    // cycle            0  1  2  3  4  5
+    // group 0          F  D  I  I  I  I
+    // group 1             F  D                at 2: 4 in use at the end of 1, and 4 come
+    // group 2                   F             at 3, with 11 entries: 4 - 1 + 4 in use at the end of 2
+    for (entries, next) in [(12, 2), (11, 3), (10, 4), (9, 5), (8, 6)] {
+        let t = run(&fetching(4, entries, 1), NOPS);
+        assert_eq!(t.fetches(0)[..3], [(0, 0), (1, 4), (next, 8)], "{entries}");
+    }
+}
+
+#[test]
+fn f1_fetch_does_not_see_what_issues_in_its_cycle() {
+    for latency in [1, 2, 4] {
+        let mut config = fetching(4, 16, 1);
+        config.core.branch_latency_cycles = latency;
+        // The first instruction issues at 2, in which the second group arrives. There is room for the third, and it is
+        // requested in that cycle. Then the shadow keeps the wave from fetching.
+        for control in ["wait", "loop", "fence_acquire .wave"] {
+            let t = run(&config, &format!("{control}\n{}halt", "nop\n".repeat(20)));
+            assert_eq!(
+                t.fetches(0)[..4],
+                [(0, 0), (1, 4), (2, 8), (2 + u64::from(latency), 12)],
+                "{control}"
+            );
+        }
+        // A halt ends the wave at 3. The request of 2 has been sent, and its group is dropped.
+        let t = run(&config, &format!("halt\n{}", "nop\n".repeat(20)));
+        assert_eq!(t.fetches(0), [(0, 0), (1, 4), (2, 8)]);
+        assert_eq!(t.report.core.fetches_discarded, 1);
+    }
 }
 
 #[test]
@@ -45,9 +88,10 @@ fn f2_groups_are_aligned_in_the_code_section() {
         let fetches: Vec<u32> = t.fetches(0).iter().map(|&(_, word)| word).collect();
         assert_eq!(fetches[..3], words, "{base} words in front");
     }
-    // A group ends at the end of the kernel at the latest: the words after it belong to another kernel.
+    // A group ends at the end of the kernel at the latest: the words after it belong to another kernel. The three
+    // instructions issue from 2 to 4, so there is room for a whole group, of no words here, from 5 on.
     let t = run(&fetching(16, 16, 1), "a: nop\nnop\nnop");
-    assert_eq!(t.fetches(0), [(0, 0), (1 + 3, 3)]);
+    assert_eq!(t.fetches(0), [(0, 0), (5, 3)]);
 }
 
 #[test]
@@ -100,9 +144,33 @@ fn f4_waves_that_miss_one_line_wait_for_it_together() {
     assert_eq!(t.of(0, "a", Fetch), t.of(1, "a", Fetch));
 }
 
+#[test]
+fn f4_a_miss_asks_the_port_in_the_next_cycle() {
+    for latency in [3, 8] {
+        // Each group is a line of the instruction cache. The first miss brings the others to the L2, whose lines are longer.
+        let mut config = one_set(8);
+        config.core.fetch.buffer_entries = 16;
+        config.interconnect.latency_cycles = latency;
+        let t = run(&config, NOPS);
+        // The wave arrives at 3, requests its first group and misses.
+        let requests = t.code_requests();
+        let first = u64::from(config.dispatcher.latency_cycles);
+        assert_eq!(requests[0], (first + 1, 0));
+        // The others miss in the cycle of the decode before them. The request leaves in the next, crosses the interconnect
+        // and hits in the L2. The reply has 8 + 128 bytes, and in the cycle of its last the wave requests again.
+        let reply = (8u32 + 128).div_ceil(config.interconnect.port_bytes_per_cycle) - 1;
+        let answer = u64::from(2 * latency + config.l2.hit_latency_cycles + reply);
+        for (before, group, request) in [("a", "b", requests[1]), ("b", "c", requests[2])] {
+            let miss = t.at(before, Decode);
+            assert_eq!(request.0, miss + 1, "{group}");
+            assert_eq!(t.at(group, Fetch), miss + 1 + answer, "{group}");
+        }
+    }
+}
+
 /// Two waves miss on two different lines in one cycle. Returns the cycles from the first request to the hit
-/// of each.
-fn two_misses(mshrs: u32, interconnect: u32) -> [u64; 2] {
+/// of each, and those to the requests to the memory side.
+fn two_misses(mshrs: u32, interconnect: u32) -> [[u64; 2]; 2] {
     let mut config = machine();
     config.core.schedulers = 2;
     config.core.divergence = wave_machine::config::DivergenceMode::Jump;
@@ -120,33 +188,37 @@ fn two_misses(mshrs: u32, interconnect: u32) -> [u64; 2] {
     let start = t.of(0, "a", Issue) + u64::from(config.core.branch_latency_cycles);
     assert_eq!(t.of(0, "a", Issue), t.of(1, "b", Issue));
     let hit = |slot, label| t.all(slot, label, Fetch)[0] - start;
-    [hit(0, "x"), hit(1, "y")]
+    let requests: Vec<u64> = t.code_requests().iter().filter(|r| r.0 >= start).map(|r| r.0 - start).collect();
+    [[hit(0, "x"), hit(1, "y")], [requests[0], requests[1]]]
 }
 
 #[test]
 fn f4_misses_take_entries_and_one_request_a_cycle() {
-    let [x, y] = two_misses(2, 3);
-    // With two entries, the second line is requested while the first is still in flight.
+    let [[x, y], requests] = two_misses(2, 3);
+    // With two entries, the second line is requested while the first is still in flight: one a cycle, from the cycle
+    // after the misses on.
     assert!(x < y && y < x + x / 2, "{x} {y}");
-    // With one entry, it is requested after the first has arrived, and takes the full latency again.
-    let [one_x, one_y] = two_misses(1, 3);
+    assert_eq!(requests, [1, 2]);
+    // With one entry, it is requested after the first has arrived, and takes the full latency again. The second wave
+    // misses in the cycle in which the reply frees the entry.
+    let [[one_x, one_y], requests] = two_misses(1, 3);
     assert_eq!(one_x, x);
     assert!(one_y > x + 2 * 3 + 24, "{one_x} {one_y}");
+    assert_eq!(requests, [1, x + 1]);
     // Each line crosses the interconnect twice.
-    let [far_x, far_y] = two_misses(1, 8);
+    let [[far_x, far_y], _] = two_misses(1, 8);
     assert_eq!([far_x, far_y], [one_x + 10, one_y + 20]);
 }
 
 #[test]
 fn f5_the_end_of_the_code_issues_like_an_instruction() {
     let t = run(&fetching(4, 8, 1), "a: nop\nnop\nnop\nnop");
-    let end = t.events.iter().filter(|e| e.word == t.end && e.stage == Issue).map(|e| e.cycle);
-    assert_eq!(end.collect::<Vec<_>>(), [t.at("a", Issue) + 4]);
+    assert_eq!(t.end_mark(), t.at("a", Issue) + 4);
     assert_eq!(t.fetches(0), [(0, 0), (1, 4)]);
-    // With a buffer of four instructions, the end mark waits for space like any group: F 5, D 6, I 7.
+    // With a buffer of four instructions, the end mark waits for space like any group. The last instruction issues at
+    // 5: F 6, D 7, I 8.
     let t = run(&fetching(4, 4, 1), "a: nop\nnop\nnop\nnop");
-    let end = t.events.iter().filter(|e| e.word == t.end && e.stage == Issue).map(|e| e.cycle);
-    assert_eq!(end.collect::<Vec<_>>(), [t.at("a", Fetch) + 7]);
+    assert_eq!(t.end_mark(), t.at("a", Fetch) + 8);
 }
 
 #[test]
@@ -155,13 +227,76 @@ fn f6_a_redirect_drops_what_was_fetched() {
         for branch in [1, 2, 5] {
             let mut config = fetching(4, buffer_entries, latency);
             config.core.branch_latency_cycles = branch;
-            let t = run(&config, "a: call x\nb: nop\nnop\nc: nop\nnop\nx: halt");
+            // Behind the end mark nothing is fetched, so only the call drops something.
+            let t = run(&config, "a: call x\nb: nop\nnop\nc: nop\nnop\nx: nop");
             assert!(t.all(0, "b", Issue).is_empty());
-            assert_eq!(t.after("a", "x", Fetch), u64::from(branch), "{latency} {branch}");
+            // When the shadow ends. The redirect empties the buffer in the cycle after the issue, and what it leaves is
+            // room from the next on: with four entries, of which the group still uses some, two cycles after the issue.
+            let room = if buffer_entries == 4 { 2 } else { 1 };
+            assert_eq!(t.after("a", "x", Fetch), u64::from(branch).max(room), "{latency} {branch}");
             assert_eq!(t.at("x", Issue), t.at("x", Fetch) + u64::from(latency) + 1);
-            // The halt can discard one more.
-            assert!(t.report.core.fetches_discarded >= discarded, "{latency} {branch}");
+            assert_eq!(t.report.core.fetches_discarded, discarded, "{latency} {branch}");
         }
+    }
+}
+
+/// Four groups of four words with a control instruction in the word `at`; the second group begins with `b`, the third
+/// with `c`. Groups arrive three cycles after their request.
+fn control_at(at: usize, control: &str, branch: u32) -> Trace {
+    let mut config = fetching(4, 16, 3);
+    config.core.branch_latency_cycles = branch;
+    let mut lines = vec!["nop"; 16];
+    let line = format!("a: {control}");
+    (lines[4], lines[8], lines[12]) = ("b: nop", "c: nop", "x: halt");
+    lines[at] = &line;
+    if control.starts_with("call") {
+        // It has two words.
+        lines.remove(3);
+    }
+    run(&config, &lines.join("\n"))
+}
+
+#[test]
+fn f6_a_control_instruction_acts_on_fetch_in_the_cycle_after_its_issue() {
+    // cycle       0  1  2  3  4  5  6  7  8  9
+    // group 0     F  .  .  D  I  I  I  I              instruction n issues at 4 + n
+    // group 1              F  .  .  D
+    // group 2                       F  .  .  D
+    for branch in [1, 2, 4] {
+        for control in ["call x", "halt"] {
+            // It issues at 6, in which group 1 arrives: it is decoded, and group 2 is requested. This one is dropped.
+            let t = control_at(2, control, branch);
+            assert_eq!(t.at("b", Decode), t.at("a", Issue), "{control}");
+            assert_eq!(t.at("c", Fetch), t.at("a", Issue), "{control}");
+            assert!(t.all(0, "c", Decode).is_empty(), "{control}");
+            // It issues at 5: group 1 arrives in the cycle in which it acts and is dropped.
+            let t = control_at(1, control, branch);
+            assert_eq!(t.at("b", Fetch) + 3, t.at("a", Issue) + 1, "{control}");
+            assert!(t.all(0, "b", Decode).is_empty(), "{control}");
+            assert!(t.all(0, "c", Fetch).is_empty(), "{control}");
+        }
+        // Without a redirect nothing is dropped.
+        for at in [1, 2] {
+            let t = control_at(at, "wait", branch);
+            assert_eq!([t.all(0, "b", Decode).len(), t.all(0, "c", Decode).len()], [1, 1]);
+        }
+    }
+}
+
+#[test]
+fn f6_a_redirect_forgets_the_first_half_of_an_instruction() {
+    // Word 7, the last of group 1, is the first of an addition. The call issues last of group 0, with a latency of 3 in
+    // the cycle in which group 1 arrives, with 2 in the cycle after. Group 2 is on its way.
+    for latency in [2, 3] {
+        let t = run(
+            &fetching(4, 16, latency),
+            "nop\nnop\na: call x\nb: nop\nnop\nnop\nd: iadd r1, r2, r3\nc: nop\nnop\nnop\nx: mov_imm r1, 7\ny: nop\nhalt",
+        );
+        assert_eq!(t.at("b", Decode) + u64::from(3 - latency), t.at("a", Issue));
+        assert!(t.all(0, "d", Decode).is_empty() && t.all(0, "c", Decode).is_empty());
+        // The first instruction of the group that the call leads to comes first.
+        assert_eq!(t.at("x", Issue), t.at("x", Fetch) + u64::from(latency) + 1);
+        assert_eq!(t.at("y", Issue), t.at("x", Issue) + 1);
     }
 }
 

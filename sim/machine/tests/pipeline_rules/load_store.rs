@@ -26,6 +26,12 @@ fn duration(config: &Config, instruction: &str) -> u64 {
 #[test]
 fn l1_the_head_starts_in_the_cycle_after_its_entry() {
     assert_eq!(duration(&machine(), "local_store_u32 r2, r1"), 1);
+    // What faults does so when it starts.
+    for access in ["local_store_u32 r2, r1", "device_load_u32 r1, r2"] {
+        let config = machine();
+        let far = bench(&config).with(2, 1 << 20);
+        assert_eq!(far.fault(&format!("{access}\nnop\nhalt"), Execute), 1, "{access}");
+    }
 }
 
 #[test]
@@ -33,8 +39,74 @@ fn l1_the_next_starts_after_the_head_is_finished() {
     let t =
         lanes(&machine(), "a: local_store_u32 r4, r1\nb: local_store_u32 r2, r1\nc: device_store_u32 r2, r1");
     let entry = t.at("a", Execute);
-    // Eight passes, then one pass, then one line access.
-    assert_eq!(["a", "b", "c"].map(|l| t.at(l, Retire) - entry), [8, 9, 10]);
+    // Eight passes, then one pass. The line of the store is in the latch after its start, and accessed a cycle later.
+    assert_eq!(["a", "b", "c"].map(|l| t.at(l, Access) - entry), [1, 9, 10]);
+    assert_eq!(["a", "b", "c"].map(|l| t.at(l, Retire) - entry), [8, 9, 11]);
+}
+
+/// Cycles from the entry of `a` into the load/store unit to start and retirement of each instruction.
+fn starts_and_ends<const N: usize>(t: &Trace, labels: [&str; N]) -> [[u64; N]; 2] {
+    [Access, Retire].map(|stage| labels.map(|l| t.at(l, stage) - t.at("a", Execute)))
+}
+
+#[test]
+fn l1_the_next_starts_while_the_last_access_is_tried() {
+    let mut config = machine();
+    config.interconnect.port_bytes_per_cycle = 1024;
+    // cycle                  0  1  2  3  4  5  6  7  8  9  10 11
+    // a: store of 8 lines    X  s  1  2  3  4  5  6  7  8            s: start; n: access n is tried and accepted
+    // b: local store            X                       s
+    // c: store of 1 line           X                       s  1
+    // d: local store                  X                       s
+    let t = lanes(
+        &config,
+        "a: device_store_u32 r5, r1\nb: local_store_u32 r2, r1\nc: device_store_u32 r2, r1\nd: local_store_u32 r2, r1",
+    );
+    assert_eq!(starts_and_ends(&t, ["a", "b", "c", "d"]), [[1, 9, 10, 11], [9, 9, 11, 11]]);
+    // Two stores: the first access of the second is tried right behind the last of the first.
+    let t =
+        lanes(&config, "a: device_store_u32 r5, r1\nb: device_store_u32 r5, r1\nc: local_store_u32 r2, r1");
+    assert_eq!(starts_and_ends(&t, ["a", "b", "c"]), [[1, 9, 17], [9, 17, 17]]);
+}
+
+#[test]
+fn l1_the_next_start_while_the_last_access_is_refused() {
+    let mut config = machine();
+    config.core.l1.hit_latency_cycles = 16;
+    config.core.lsu.pending_entries = 1;
+    // a hits at 2 and has its response at 18. Until then b has no pending entry, and is refused in the latch. c passes
+    // it. d starts when c is finished, but its line has to wait for the latch, which b leaves at 18.
+    //
+    // cycle                  0  1  2  3  4  ..  10 11 12 ..  18 19
+    // a: load                X  s  1                         |  W
+    // b: load                   X  s  -  -  ..  -  -  -  ..  1        -: refused
+    // c: local, 8 passes           X  s     ..  *
+    // d: store of 1 line              X            s             1
+    // e: local store                     X                       s
+    let t = lanes(
+        &config,
+        "device_load_u32 r9, r2\nwait\na: device_load_u32 r9, r2\nb: device_load_u32 r10, r2\nc: local_store_u32 r4, r1\n\
+         d: device_store_u32 r2, r1\ne: local_store_u32 r2, r1",
+    );
+    let expected = [[1, 2, 3, 11, 19], [19, 18 + 16 + 1, 10, 19, 19]];
+    assert_eq!(starts_and_ends(&t, ["a", "b", "c", "d", "e"]), expected);
+    // Where the L1 refuses, it is the same: the only MSHR is taken by a until its line is there, and b needs it.
+    let mut config = machine();
+    config.core.l1.mshrs = 1;
+    let t = lanes(
+        &config,
+        "mov_imm r9, 512\nmov_imm r10, 1024\ndevice_load_u32 r11, r10\nwait\na: device_load_u32 r10, r2\n\
+         b: device_load_u32 r11, r9\nc: local_store_u32 r4, r1\nd: local_store_u32 r2, r1\n\
+         e: device_store_u32 r2, r1\nf: local_store_u32 r2, r1",
+    );
+    let [starts, ends] = starts_and_ends(&t, ["a", "b", "c", "d", "e", "f"]);
+    assert_eq!(starts[..5], [1, 2, 3, 11, 12]);
+    assert_eq!(ends[2..4], [10, 11]);
+    // The response is ready in the cycle after the reply (M13), and the row is written in the next. The reply frees the
+    // MSHR, so b is accepted two cycles before the write-back of a. In that cycle the store goes to the latch.
+    let accepted = ends[0] - 2;
+    assert!(accepted > 40, "{accepted}");
+    assert_eq!([ends[4], starts[5], ends[5]], [accepted + 1; 3]);
 }
 
 #[test]
@@ -90,10 +162,12 @@ fn l3_a_local_load_is_complete_after_the_latency() {
         let mut config = machine();
         config.core.local.latency_cycles = latency;
         let latency = u64::from(latency);
-        assert_eq!(duration(&config, "local_load_u32 r9, r2"), 1 + latency);
-        assert_eq!(duration(&config, "local_load_u32 r9, r4"), 8 + latency);
-        assert_eq!(duration(&config, "local_load_u64 r10, r6"), 2 + latency + 1);
-        assert_eq!(duration(&config, "local_atomic_add r9, r3, r1"), 8 + latency);
+        // Passes, latency, and one cycle a row.
+        assert_eq!(duration(&config, "local_load_u32 r9, r2"), 1 + latency + 1);
+        assert_eq!(duration(&config, "local_load_u32 r9, r4"), 8 + latency + 1);
+        assert_eq!(duration(&config, "local_load_u64 r10, r6"), 2 + latency + 2);
+        assert_eq!(duration(&config, "local_atomic_add r9, r3, r1"), 8 + latency + 1);
+        // A tile retires when it is complete.
         assert_eq!(duration(&config, "mma_load_a f0, r3, r8"), 4 + latency);
         assert_eq!(duration(&config, "mma_load_b f0, r3, r8"), 4 + latency);
         // Instructions without a result retire when they are performed.
@@ -147,10 +221,11 @@ fn l6_one_l1_access_a_cycle() {
         let mut config = machine();
         config.core.l1.hit_latency_cycles = latency;
         let latency = u64::from(latency);
-        // Counted from the cycle in which the head starts.
-        assert_eq!(hit(&config, "r2"), 1 + latency);
-        assert_eq!(hit(&config, "r4"), 2 + latency);
-        assert_eq!(hit(&config, "r5"), 8 + latency);
+        // The head starts at 1, and its lines are accessed from 2 on. The last is complete after the latency, and the row
+        // is written a cycle later.
+        for (address, lines) in [("r2", 1), ("r4", 2), ("r5", 8)] {
+            assert_eq!(hit(&config, address), 1 + lines + latency + 1, "{address}");
+        }
     }
 }
 
@@ -167,13 +242,34 @@ fn l7_a_load_needs_a_pending_entry_until_its_last_response() {
                 &format!("{load} r9, r2\nwait\na: {load} r9, r2\nb: {load} r10, r2\nc: {load} r11, r2"),
             );
             let entry = t.at("a", Execute);
-            assert_eq!(t.at("a", Retire) - entry, 1 + latency);
-            assert_eq!(t.at("b", Retire) - entry, 1 + second + latency, "{entries}");
+            // Accessed at 2, complete after the latency, written a cycle later. The second has its access one cycle behind
+            // the first, or in the cycle of the response to the first.
+            assert_eq!(t.at("a", Retire) - entry, 2 + latency + 1);
+            assert_eq!(t.at("b", Retire) - entry, 2 + second + latency + 1, "{entries}");
             // A store needs no pending entry.
             let t =
                 lanes(&config, &format!("{load} r9, r2\nwait\na: {load} r9, r2\nb: device_store_u32 r5, r1"));
             assert!(t.at("b", Retire) < t.at("a", Retire) || latency < 10);
         }
+    }
+}
+
+#[test]
+fn l7_a_return_entry_is_taken_in_the_cycle_in_which_it_is_given_back() {
+    let mut config = machine();
+    config.core.lsu.pending_entries = 1;
+    config.core.lsu.extra_return_entries = 0;
+    // One pass or two, complete five cycles later, and one cycle for each of the rows. In the cycle of the last the next
+    // load starts.
+    for (load, address, passes, rows) in [("local_load_u32", "r2", 1, 1), ("local_load_u64", "r6", 2, 2)] {
+        let t = lanes(
+            &config,
+            &format!("a: {load} r10, {address}\nb: {load} r12, {address}\nc: {load} r14, {address}"),
+        );
+        let cycles = passes - 1 + 5 + rows;
+        let starts = [1, 1 + cycles, 1 + 2 * cycles];
+        let ends = starts.map(|start| start + cycles);
+        assert_eq!(starts_and_ends(&t, ["a", "b", "c"]), [starts, ends], "{load}");
     }
 }
 
@@ -198,11 +294,11 @@ fn l7_complete_loads_are_bounded_by_return_entries() {
         let (mut inside, mut given_back, mut taken) = (0, 0, 0);
         for cycle in t.events[0].cycle..=t.events[t.events.len() - 1].cycle {
             let (left, entered) = (at(cycle, Retire), at(cycle, Execute));
-            // A freed entry is used in the same cycle: the head starts and frees a queue entry, which the
-            // next load with its operands takes.
+            // A freed entry is used in the same cycle: the head starts and leaves the queue. Its place is free in the
+            // next cycle, in which the next load with its operands takes it.
             if inside == most && left > 0 {
                 given_back += left;
-                taken += entered;
+                taken += at(cycle + 1, Execute);
             }
             inside += entered;
             inside -= left;
@@ -217,16 +313,17 @@ fn l7_complete_loads_are_bounded_by_return_entries() {
 
 #[test]
 fn l8_a_store_retires_with_its_last_access() {
-    assert_eq!(duration(&machine(), "device_store_u32 r2, r1"), 1);
-    assert_eq!(duration(&machine(), "atomic_add r2, r1, .device"), 1);
+    // The start, and the access a cycle later.
+    assert_eq!(duration(&machine(), "device_store_u32 r2, r1"), 2);
+    assert_eq!(duration(&machine(), "atomic_add r2, r1, .device"), 2);
     // The two lines are one cycle apart: a port sends a packet of a header and up to four sectors in one
     // cycle.
     for interconnect in [1, 3, 20] {
         let mut config = machine();
         config.interconnect.latency_cycles = interconnect;
         config.interconnect.port_bytes_per_cycle = 1024;
-        assert_eq!(duration(&config, "device_store_u32 r4, r1"), 2);
-        assert_eq!(duration(&config, "device_store_u32 r5, r1"), 8);
+        assert_eq!(duration(&config, "device_store_u32 r4, r1"), 1 + 2);
+        assert_eq!(duration(&config, "device_store_u32 r5, r1"), 1 + 8);
     }
 }
 
@@ -243,4 +340,20 @@ fn l8_a_load_is_complete_with_its_last_response() {
         assert_eq!(miss(8, address), miss(3, address) + 10);
     }
     assert!(miss(3, "r5") > miss(3, "r2"));
+}
+
+#[test]
+fn l8_a_load_that_hits_in_the_l2() {
+    for (latency, l2) in [(1, 7), (3, 24), (8, 30)] {
+        let mut config = machine();
+        config.interconnect.latency_cycles = latency;
+        config.l2.hit_latency_cycles = l2;
+        let load = "device_load_u32 r9, r2";
+        let t = lanes(&config, &format!("{load}\nfence_acquire .device\na: {load}"));
+        // Accessed at 2. Rule M14: the request leaves in the next cycle and crosses the interconnect; the reply, with one
+        // sector, comes back, and the response is there a cycle later. The row is written in the cycle after that.
+        let reply = (8 + config.core.l1.sector_bytes).div_ceil(config.interconnect.port_bytes_per_cycle) - 1;
+        let response = 1 + latency + l2 + reply + latency + 1;
+        assert_eq!(t.at("a", Retire) - t.at("a", Execute), 2 + u64::from(response) + 1);
+    }
 }

@@ -6,10 +6,13 @@ use wave_isa::program::structure::instruction_words;
 use wave_isa::program::{Launch, Program, assemble};
 use wave_machine::config::{ClassTiming, Config, IssuePolicy};
 use wave_machine::core::probe::{Event, EventKind, Observer, Stage, StageEvent, Wants};
-use wave_machine::gpu::{KernelReport, Machine, RunOptions};
+use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions};
+use wave_machine::memory::{CODE_SPACE, RequestKind};
 use wave_machine::stats::SlotUse;
 
-pub(crate) use wave_machine::core::probe::Stage::{Decode, Execute, Fetch, Issue, Operands, Retire};
+pub(crate) use wave_machine::core::probe::Stage::{
+    Access, Decode, Execute, Fetch, Issue, Operands, Retire, WriteBack,
+};
 
 /// Lanes per wave.
 pub(crate) const WIDTH: u32 = 8;
@@ -65,11 +68,22 @@ struct Recorder {
     issues: Vec<([u32; 3], u32, StageEvent)>,
     /// Retirement of each instruction with a fragment, and the fragment's rows.
     fragments: Vec<(StageEvent, Vec<u32>)>,
+    /// Cycle, kind and line of each packet that enters the port.
+    packets: Vec<(u64, RequestKind, u64)>,
+    /// Cycles in which the L1 is invalidated.
+    invalidations: Vec<u64>,
 }
 
 impl Observer for Recorder {
     fn wants(&self) -> Wants {
-        Wants::of(&[EventKind::Stage, EventKind::Issued, EventKind::Results])
+        Wants::of(&[
+            EventKind::Stage,
+            EventKind::Issued,
+            EventKind::Access,
+            EventKind::Results,
+            EventKind::Packet,
+            EventKind::Invalidated,
+        ])
     }
 
     fn event(&mut self, event: &Event<'_>) {
@@ -79,6 +93,18 @@ impl Observer for Recorder {
                 self.events.push(issued.event);
                 self.issues.push((issued.workgroup, issued.wave, issued.event));
             }
+            Event::Access(access) => self.events.push(StageEvent {
+                cycle: access.cycle,
+                core: access.core,
+                slot: access.slot,
+                sequence: access.sequence,
+                word: access.word,
+                stage: Access,
+            }),
+            Event::Packet(packet) => {
+                self.packets.push((packet.cycle, packet.request.kind, packet.request.line));
+            }
+            Event::Invalidated(invalidated) => self.invalidations.push(invalidated.cycle),
             Event::Results(results) if !results.fragment.is_empty() => {
                 self.fragments.push((results.event, results.fragment.to_vec()));
             }
@@ -102,6 +128,8 @@ pub(crate) struct Trace {
     pub events: Vec<StageEvent>,
     pub issues: Vec<([u32; 3], u32, StageEvent)>,
     pub fragments: Vec<(StageEvent, Vec<u32>)>,
+    pub packets: Vec<(u64, RequestKind, u64)>,
+    pub invalidations: Vec<u64>,
     pub report: KernelReport,
     pub memory: Vec<u8>,
     words: HashMap<String, u32>,
@@ -144,17 +172,27 @@ impl Bench<'_> {
         self
     }
 
-    /// Runs the kernel twice, with idle cycles skipped and cycle by cycle. Both runs must agree.
-    pub(crate) fn run(self, body: &str) -> Trace {
+    /// The program with the kernel.
+    fn program(&self, body: &str) -> Program {
         let pad: String = "nop\n".repeat(self.base as usize);
         let pad = if pad.is_empty() { pad } else { format!(".kernel pad\n{pad}.end\n") };
         let text = format!(
             "{pad}.kernel k\n.registers 32\n.local_memory 4096\n.workgroup_size 8, 1, 1\n{body}\n.end\n"
         );
         let (program, _) = assemble(&text, "k.wave").unwrap_or_else(|e| panic!("{}\n{text}", e[0]));
-        let skipping = self.simulate(&program, false);
-        let stepping = self.simulate(&program, true);
+        program
+    }
+
+    /// Runs the kernel twice, with idle cycles skipped and cycle by cycle. Both runs must agree.
+    pub(crate) fn run(self, body: &str) -> Trace {
+        let program = self.program(body);
+        let ended = |(recorder, report, memory): (Recorder, Result<KernelReport, RunError>, Vec<u8>)| {
+            (recorder, report.unwrap_or_else(|error| panic!("the kernel ends: {error:?}")), memory)
+        };
+        let skipping = ended(self.simulate(&program, false));
+        let stepping = ended(self.simulate(&program, true));
         assert_eq!(skipping.0.events, stepping.0.events, "skipping idle cycles shows");
+        assert_eq!(skipping.0.packets, stepping.0.packets, "skipping idle cycles shows at the port");
         assert_eq!(skipping.1, stepping.1, "skipping idle cycles shows in the report");
         let code = program.kernels.last().expect("the kernel").code.clone();
         let code = &program.code[code.start as usize..code.end as usize];
@@ -162,6 +200,8 @@ impl Bench<'_> {
             events: skipping.0.events,
             issues: skipping.0.issues,
             fragments: skipping.0.fragments,
+            packets: skipping.0.packets,
+            invalidations: skipping.0.invalidations,
             report: skipping.1,
             memory: skipping.2,
             words: labels(body, code),
@@ -169,7 +209,24 @@ impl Bench<'_> {
         }
     }
 
-    fn simulate(&self, program: &Program, every_cycle: bool) -> (Recorder, KernelReport, Vec<u8>) {
+    /// Runs a kernel that faults. Returns the cycles from the last step of this stage to the fault.
+    pub(crate) fn fault(self, body: &str, stage: Stage) -> u64 {
+        let program = self.program(body);
+        let [skipping, stepping] = [false, true].map(|every_cycle| {
+            let (recorder, report, _) = self.simulate(&program, every_cycle);
+            let Err(RunError::Fault(fault)) = report else { panic!("the kernel faults: {report:?}") };
+            let last = recorder.events.iter().rfind(|e| e.stage == stage).expect("it comes so far");
+            fault.cycle.expect("a machine with cycles") - last.cycle
+        });
+        assert_eq!(skipping, stepping);
+        skipping
+    }
+
+    fn simulate(
+        &self,
+        program: &Program,
+        every_cycle: bool,
+    ) -> (Recorder, Result<KernelReport, RunError>, Vec<u8>) {
         let launch = Launch {
             kernel: program.kernels.len() - 1,
             grid: [self.groups, 1, 1],
@@ -185,12 +242,11 @@ impl Bench<'_> {
             vec![0xEE; self.config.device_memory_bytes as usize],
         );
         let mut recorder = Recorder::default();
-        let report = gpu
-            .run(&launch, &options, Some(&mut recorder), &mut |_| {})
-            .unwrap_or_else(|error| panic!("the kernel ends: {error:?}"));
+        let report = gpu.run(&launch, &options, Some(&mut recorder), &mut |_| {});
         // The simulator runs cores in turn, several cycles each.
         recorder.events.sort_by_key(|e| (e.cycle, e.core));
         recorder.issues.sort_by_key(|(_, _, e)| (e.cycle, e.core));
+        recorder.packets.sort_by_key(|&(cycle, ..)| cycle);
         (recorder, report, gpu.into_memory())
     }
 }
@@ -241,6 +297,19 @@ impl Trace {
         self.of(0, label, stage)
     }
 
+    /// The only cycle in which the end mark of the wave in slot 0 issues (F5).
+    #[track_caller]
+    pub(crate) fn end_mark(&self) -> u64 {
+        let ends: Vec<u64> = self
+            .issues
+            .iter()
+            .filter(|(_, _, e)| e.slot == 0 && e.word == self.end)
+            .map(|(_, _, e)| e.cycle)
+            .collect();
+        assert_eq!(ends.len(), 1, "{ends:?}");
+        ends[0]
+    }
+
     /// Cycles from the issue of `from` until `to` enters `stage`, both in slot 0.
     #[track_caller]
     pub(crate) fn after(&self, from: &str, to: &str, stage: Stage) -> u64 {
@@ -257,6 +326,18 @@ impl Trace {
     pub(crate) fn fetches(&self, slot: usize) -> Vec<(u64, u32)> {
         let here: Vec<_> = self.events.iter().filter(|e| e.slot == slot && e.stage == Fetch).collect();
         here.iter().map(|e| (e.cycle - here[0].cycle, e.word)).collect()
+    }
+
+    /// Cycles in which packets of this kind enter the port. Those of the instruction cache are not among them.
+    pub(crate) fn packets(&self, kind: RequestKind) -> Vec<u64> {
+        let those = self.packets.iter().filter(|&&(_, k, line)| k == kind && line < CODE_SPACE);
+        those.map(|&(cycle, ..)| cycle).collect()
+    }
+
+    /// Cycle and address, in the code section, of each request of the instruction cache.
+    pub(crate) fn code_requests(&self) -> Vec<(u64, u64)> {
+        let those = self.packets.iter().filter(|&&(.., line)| line >= CODE_SPACE);
+        those.map(|&(cycle, _, line)| (cycle, line - CODE_SPACE)).collect()
     }
 
     /// Cycle and slot of each issue, in order, from the first issue of this instruction on.

@@ -48,10 +48,11 @@ fn r1_a_workgroup_takes_the_latency_to_its_core() {
             config.dispatcher.workgroups_per_cycle = per_cycle;
             config.core.schedulers = 2;
             config.core.max_workgroups = 2;
-            // The first two workgroups miss in the instruction cache and end in the same cycle.
+            // The first two workgroups miss in the instruction cache and halt in the same cycle. They end in the next
+            // (R3), and their messages and the workgroups in their place take the latency each.
             let t = bench(&config).groups(4).run("a: nop\nb: halt");
-            let end = t.all(0, "b", Issue)[0];
-            assert_eq!(t.all(1, "b", Issue)[0], end);
+            let end = t.all(0, "b", Issue)[0] + 1;
+            assert_eq!(t.all(1, "b", Issue)[0] + 1, end);
             let arrival = end + 2 * u64::from(latency);
             assert_eq!(t.all(0, "a", Fetch)[1], arrival);
             assert_eq!(t.all(1, "a", Fetch)[1], arrival + u64::from(per_cycle == 1));
@@ -122,13 +123,18 @@ fn r3_a_slot_is_free_when_nothing_of_its_wave_is_in_flight() {
         let mut config = machine();
         config.dispatcher.latency_cycles = latency;
         config.core.max_workgroups = 1;
-        let next = 2 * u64::from(latency);
+        // The slot is free in the cycle after the later of both. Then the message and the next workgroup take the
+        // latency each.
+        let next = 1 + 2 * u64::from(latency);
         // The division completes after the wave's last instruction.
         let t = bench(&config).groups(2).run("a: idiv r1, r2, r3\nb: halt");
         assert_eq!(t.all(0, "a", Fetch)[1], t.all(0, "a", Retire)[0] + next);
-        // Nothing is in flight after the last instruction.
-        let t = bench(&config).groups(2).run("a: nop\nb: halt");
-        assert_eq!(t.all(0, "a", Fetch)[1], t.all(0, "b", Issue)[0] + next);
+        // Nothing is in flight after the last instruction, or after the end mark.
+        for halt in ["b: halt", "b: @!p1 halt", "b: nop"] {
+            let t = bench(&config).groups(2).run(&format!("a: nop\n{halt}"));
+            let end = t.all(0, "b", Issue)[0] + u64::from(halt == "b: nop");
+            assert_eq!(t.all(0, "a", Fetch)[1], end + next, "{halt}");
+        }
         // A store is over for the slot when the L1 has accepted it.
         let t = bench(&config).groups(2).run("a: device_store_u32 r1, r2\nb: halt");
         assert_eq!(t.all(0, "a", Fetch)[1], t.all(0, "a", Retire)[0] + next);
@@ -141,11 +147,38 @@ fn r3_a_slot_is_free_when_nothing_of_its_wave_is_in_flight() {
 }
 
 #[test]
+fn r3_an_instruction_that_retires_about_the_end_of_its_wave() {
+    for latency in 1..=6 {
+        for nops in 0..6 {
+            let mut config = with_int_latency(latency);
+            config.core.max_workgroups = 1;
+            let t =
+                bench(&config).groups(2).run(&format!("a: iadd r1, r2, r3\n{}b: halt", "nop\n".repeat(nops)));
+            // Relative to the issue of a, the halt issues at 1 + nops, and a retires at 2 + latency, before or after it.
+            // The slot is free in the cycle after both: what retires in the cycle in which the wave ends is still in
+            // flight for it.
+            let [retire, halt] = [t.all(0, "a", Retire)[0], t.all(0, "b", Issue)[0]];
+            let free = retire.max(halt) + 1;
+            let next = 2 * u64::from(config.dispatcher.latency_cycles);
+            assert_eq!(t.all(0, "a", Fetch)[1], free + next, "{latency} {nops}");
+            // A wave counts as resident from the cycle after its arrival until the one in which its slot is freed.
+            let arrivals = [u64::from(config.dispatcher.latency_cycles), free + next];
+            let frees = [free, t.all(0, "a", Retire)[1].max(t.all(0, "b", Issue)[1]) + 1];
+            let resident: u64 = frees.iter().zip(arrivals).map(|(free, arrival)| free - arrival).sum();
+            assert_eq!(t.report.core.resident_wave_cycles, resident, "{latency} {nops}");
+        }
+    }
+}
+
+#[test]
 fn r3_the_grid_is_done_when_the_last_message_is_back() {
     for latency in [1, 4] {
         let mut config = machine();
         config.dispatcher.latency_cycles = latency;
+        // The wave ends in the cycle after the halt, or after the end mark, and the message takes the latency.
         let t = run(&config, "a: nop\nb: halt");
-        assert_eq!(t.report.running_cycles(), t.at("b", Issue) + u64::from(latency) + 1);
+        assert_eq!(t.report.running_cycles(), t.at("b", Issue) + 1 + u64::from(latency) + 1);
+        let t = run(&config, "a: nop\nb: nop");
+        assert_eq!(t.report.running_cycles(), t.end_mark() + 1 + u64::from(latency) + 1);
     }
 }

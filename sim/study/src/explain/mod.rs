@@ -8,7 +8,7 @@ pub mod report;
 
 pub(crate) use quality::Quality;
 
-use crate::sensitivity::Sensitivity;
+use crate::sensitivity::{Saving, Sensitivity};
 use wave_isa::program::Program;
 use wave_machine::config::Config;
 use wave_machine::gpu::KernelReport;
@@ -99,9 +99,10 @@ impl Explanation {
     pub fn place(&self) -> Option<usize> {
         let cycles = self.limits.cycles;
         let first = self.trials.first().filter(|trial| helps(trial.saved, cycles))?;
-        let saved = first.saved as f64 / cycles as f64;
         let all = self.sensitivity.as_ref()?.savings();
-        Some(1 + all.iter().filter(|saving| saving.saved > saved).count())
+        // In whole cycles, so that equal savings are equal.
+        let saves_more = |saving: &&Saving| (saving.saved * cycles as f64).round() > first.saved as f64;
+        Some(1 + all.iter().filter(saves_more).count())
     }
 
     /// Conspicuous properties, whatever their cost.

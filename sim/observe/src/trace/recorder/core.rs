@@ -79,14 +79,10 @@ impl CoreRecorder {
         for &entry in &written.entries {
             match entry {
                 Entry::Fetched { slot, word, cycle } => {
-                    let state = &mut self.slots[usize::from(slot)];
-                    state.requests = [(word, cycle), state.requests[0]];
+                    self.slots[usize::from(slot)].fetch(word, cycle);
                 }
                 Entry::Decoded { slot, word, cycle } => {
-                    let state = &mut self.slots[usize::from(slot)];
-                    // An instruction whose first word ended its group came with the previous request.
-                    let [(first, latest), (_, before)] = state.requests;
-                    state.decoded.push_back((word, if word < first { before } else { latest }, cycle));
+                    self.slots[usize::from(slot)].decode(word, cycle);
                 }
                 Entry::Wave { slot, wave, workgroup } => {
                     let state = &mut self.slots[usize::from(slot)];
@@ -108,7 +104,7 @@ impl CoreRecorder {
                 Entry::GoesOn { slot, redirected, done, next, cycle } => {
                     let state = &mut self.slots[usize::from(slot)];
                     if redirected || next.is_none() {
-                        state.decoded.clear();
+                        state.leave(cycle);
                     }
                     if next.is_none() {
                         state.requests = [(0, Cycle::MAX); 2];

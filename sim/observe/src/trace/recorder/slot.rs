@@ -75,6 +75,9 @@ pub(super) struct SlotState {
     pub(super) requests: [(u32, Cycle); 2],
     /// Decoded instructions: word, cycle of request, cycle of decode.
     pub(super) decoded: VecDeque<(u32, Cycle, Cycle)>,
+    /// The cycle in which an instruction last issued that redirects or ends the wave. It acts a cycle later, so what is
+    /// requested and decoded in this cycle is dropped then.
+    pub(super) left: Option<Cycle>,
     /// Reason for which the next instruction does not issue, and since when.
     pub(super) stalled: Option<(Wait, Cycle)>,
     /// Periods for which it has waited so far.
@@ -90,10 +93,33 @@ impl SlotState {
             wave: 0,
             requests: [(0, Cycle::MAX); 2],
             decoded: VecDeque::new(),
+            left: None,
             stalled: None,
             stalls: Vec::new(),
             flight: Vec::new(),
         }
+    }
+
+    /// Code for the wave was requested in `cycle`, from `word` on.
+    pub(super) fn fetch(&mut self, word: u32, cycle: Cycle) {
+        if self.left != Some(cycle) {
+            self.requests = [(word, cycle), self.requests[0]];
+        }
+    }
+
+    /// An instruction has entered the buffer.
+    pub(super) fn decode(&mut self, word: u32, cycle: Cycle) {
+        if self.left != Some(cycle) {
+            // An instruction whose first word ended its group came with the previous request.
+            let [(first, latest), (_, before)] = self.requests;
+            self.decoded.push_back((word, if word < first { before } else { latest }, cycle));
+        }
+    }
+
+    /// The instruction that issues in `cycle` sends the wave elsewhere, or ends it.
+    pub(super) fn leave(&mut self, cycle: Cycle) {
+        self.decoded.clear();
+        self.left = Some(cycle);
     }
 
     /// The earliest cycle in any record that is still to come.
