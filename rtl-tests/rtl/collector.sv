@@ -71,15 +71,18 @@ module collector
     for (int s = 1; s < ALL; s = 2 * s) below = below | (below << s);
     return set & ~below;
   endfunction
-  all_t wanted, served, in_bank[REGISTERS_BANKS], chosen[REGISTERS_BANKS];
+  all_t wanted, served, column, in_bank[REGISTERS_BANKS], chosen[REGISTERS_BANKS];
   reg_t source[ALL];
+  slot_t owner[N];
   logic [BANK_BITS-1:0] bank[ALL];
   logic [N-1:0] reads;
   always_comb begin
     served = '0;
+    column = '0;
     finishes = '0;
     collecting = '0;
     for (int k = 0; k < N; k++) begin
+      owner[k] = slot_q[order_q[k]];
       reads[k] = count_t'(k) < count_q && reading_q[order_q[k]];
       for (int s = 0; s < SOURCES; s++) begin
         wanted[k*SOURCES+s] = reads[k] && need_q[order_q[k]][s];
@@ -91,18 +94,19 @@ module collector
       for (int i = 0; i < ALL; i++) in_bank[b][i] = wanted[i] && int'(bank[i]) == b;
       chosen[b] = lowest_row(in_bank[b]);
       served = served | (`BUG(129) ? in_bank[b] : chosen[b]);
-      read_slot[b] = '0;
-      read_register[b] = '0;
-      for (int i = 0; i < ALL; i++)
-        if (chosen[b][i]) begin
-          read_slot[b] = read_slot[b] | slot_q[order_q[i/SOURCES]];
-          read_register[b] = read_register[b] | source[i];
-        end
+      for (int n = 0; n < SLOT_BITS; n++) begin
+        for (int i = 0; i < ALL; i++) column[i] = chosen[b][i] && owner[i/SOURCES][n];
+        read_slot[b][n] = column != 0;
+      end
+      for (int n = 0; n < REG_BITS; n++) begin
+        for (int i = 0; i < ALL; i++) column[i] = chosen[b][i] && source[i][n];
+        read_register[b][n] = column != 0;
+      end
     end
     for (int k = 0; k < N; k++) begin
       finishes[k] = reads[k] && (wanted[k*SOURCES+:SOURCES] & ~served[k*SOURCES+:SOURCES]) == 0;
       for (int w = 0; w < MAX_WAVES; w++)
-        if (reads[k] && !finishes[k] && slot_q[order_q[k]] == slot_t'(w) && !`BUG(131)) collecting[w] = 1'b1;
+        if (reads[k] && !finishes[k] && owner[k] == slot_t'(w) && !`BUG(131)) collecting[w] = 1'b1;
     end
   end
   // The same, by collector.

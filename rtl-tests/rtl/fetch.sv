@@ -154,7 +154,7 @@ module fetch
       if (left < PC_BITS'(words_of[w]) && !`BUG(115)) words_of[w] = 2'(left);
     end
   end
-  slots_t turn_q, in_turn, pick, behind;     // turn_q: slots behind that of the last request
+  slots_t turn_q, in_turn, pick;     // turn_q: slots behind that of the last request
   slot_t  slot;
   logic   wanted;
   pc_t    first;
@@ -167,26 +167,19 @@ module fetch
   assign wanted = candidates != 0;
   assign in_turn = candidates & turn_q;
   assign pick = in_turn != 0 ? lowest(in_turn) : lowest(candidates);
-  always_comb begin
-    slot = '0;
-    first = '0;
-    address = '0;
-    words = '0;
-    for (int w = 0; w < MAX_WAVES; w++)
-      if (pick[w]) begin
-        slot = slot | slot_t'(w);
-        first = first | first_of[w];
-        address = address | address_of[w];
-        words = words | words_of[w];
-      end
-  end
+  numbers_t firsts, addresses, counts;
+  always_comb
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      firsts[w] = 32'(first_of[w]);
+      addresses[w] = address_of[w];
+      counts[w] = 32'(words_of[w]);
+    end
+  assign slot = slot_of(pick);
+  assign first = pc_t'(number_of(pick, firsts));
+  assign address = number_of(pick, addresses);
+  assign words = 2'(number_of(pick, counts));
   assign line = 31'(address >> LINE_WORD_BITS);
   assign set = SET_BITS'(line);
-
-  always_comb begin
-    behind = pick << 1;
-    for (int s = 1; s < MAX_WAVES; s = 2 * s) behind = behind | (behind << s);
-  end
 
   // A line that arrives in this cycle hits in this cycle.
   logic fill_here;
@@ -277,7 +270,7 @@ module fetch
     end
     if (requested || accepted_miss) begin
       fetching_q[slot] <= 1'b1;
-      turn_q <= `BUG(117) ? {{MAX_WAVES-1{1'b1}}, 1'b0} : behind;
+      turn_q <= `BUG(117) ? {{MAX_WAVES-1{1'b1}}, 1'b0} : slots_behind(pick);
     end
     if (drop) begin
       fetching_q[drop_slot] <= 1'b0;

@@ -78,22 +78,10 @@ module issue
   assign first_choice = ready & turn_q;
   assign valid = ready != 0;
   assign pick = first_choice != 0 ? lowest(first_choice) : lowest(ready);
-  always_comb begin
-    slot = '0;
-    seq = '0;
-    for (int w = 0; w < MAX_WAVES; w++)
-      if (pick[w]) begin
-        slot = slot | slot_t'(w);
-        seq = seq | issued_q[w];
-      end
-  end
-
+  assign slot = slot_of(pick);
   // The slots behind the chosen one come first in the next cycle.
   slots_t behind_pick;
-  always_comb begin
-    behind_pick = pick << 1;
-    for (int s = 1; s < MAX_WAVES; s = 2 * s) behind_pick = behind_pick | (behind_pick << s);
-  end
+  assign behind_pick = slots_behind(pick);
 
   // Predicates with the writes of this cycle. At most one instruction writes a predicate of a wave (rule I5).
   preds_t preds[MAX_WAVES], read[MAX_WAVES];
@@ -108,13 +96,14 @@ module issue
     end
 
   // Of each wave, what its next instruction does if it issues.
-  lanes_t guards[MAX_WAVES], conditions[MAX_WAVES], effective[MAX_WAVES];
-  slots_t squashed, collectable, at_a_barrier, together, shadowing, illegal, last_lanes;
+  lanes_t guarded[MAX_WAVES], conditional[MAX_WAVES], effective[MAX_WAVES];
+  numbers_t guards, conditions, effectives, actives, kinds, seqs;
+  slots_t squashed, collectable, at_a_barrier, together, shadowing, illegal, last_lanes, invalidating;
   always_comb
     for (int w = 0; w < MAX_WAVES; w++) begin
-      guards[w] = next[w].guarded ? read[w][next[w].guard_pred] ^ {LANES{next[w].guard_neg && !`BUG(103)}} : '1;
-      conditions[w] = next[w].has_ps ? read[w][next[w].ps] ^ {LANES{next[w].ps_neg}} : '1;
-      effective[w] = guards[w] & active[w];
+      guarded[w] = next[w].guarded ? read[w][next[w].guard_pred] ^ {LANES{next[w].guard_neg && !`BUG(103)}} : '1;
+      conditional[w] = next[w].has_ps ? read[w][next[w].ps] ^ {LANES{next[w].ps_neg}} : '1;
+      effective[w] = guarded[w] & active[w];
       squashed[w] = effective[w] == 0;
       collectable[w] = next[w].collector && !squashed[w];
       together[w] = active[w] == live[w];
@@ -128,26 +117,24 @@ module issue
           || (!squashed[w] && next[w].kind inside {KIND_FENCE, KIND_WAIT} && !`BUG(106));
     end
 
+  always_comb
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      guards[w] = 32'(guarded[w]);
+      conditions[w] = 32'(conditional[w]);
+      effectives[w] = 32'(effective[w]);
+      actives[w] = 32'(active[w]);
+      kinds[w] = 32'(next[w].kind);
+      seqs[w] = 32'(issued_q[w]);
+      invalidating[w] = next[w].invalidates && !squashed[w];
+    end
   lanes_t guard;
   kind_e  kind;
-  logic   invalidates;
-  always_comb begin
-    guard = '0;
-    condition = '0;
-    lanes = '0;
-    issue_active = '0;
-    kind = kind_e'('0);
-    invalidates = 1'b0;
-    for (int w = 0; w < MAX_WAVES; w++)
-      if (pick[w]) begin
-        guard = guard | guards[w];
-        condition = condition | conditions[w];
-        lanes = lanes | effective[w];
-        issue_active = issue_active | active[w];
-        kind = kind_e'(kind | next[w].kind);
-        invalidates = invalidates | (next[w].invalidates && !squashed[w]);
-      end
-  end
+  assign guard = lanes_t'(number_of(pick, guards));
+  assign condition = lanes_t'(number_of(pick, conditions));
+  assign lanes = lanes_t'(number_of(pick, effectives));
+  assign issue_active = lanes_t'(number_of(pick, actives));
+  assign kind = kind_e'(number_of(pick, kinds));
+  assign seq = seq_t'(number_of(pick, seqs));
   assign collects = pick & collectable;
   assign reaches = pick & at_a_barrier & together;
   assign fault = (pick & (illegal | (at_a_barrier & ~together))) != 0;
@@ -161,7 +148,7 @@ module issue
     acts_d.end_mark = valid && kind == KIND_END;
     acts_d.barrier = reaches != 0;
     acts_d.fence = valid && kind == KIND_FENCE;
-    acts_d.invalidate = invalidates && !`BUG(107);
+    acts_d.invalidate = (pick & invalidating) != 0 && !`BUG(107);
     acts_d.op = uop.op;
     acts_d.guard = guard;
     acts_d.condition = condition;

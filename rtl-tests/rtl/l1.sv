@@ -3,6 +3,9 @@
 //
 // Order within a cycle: an invalidation, a reply is accepted, a response is taken, the load/store unit makes its access,
 // and then the oldest request leaves.
+//
+// The cycle of an access decides about it by tags and misses alone. Its frame is read and written in the cycle after. A
+// hit's data and what an atomic writes through are needed then at the earliest.
 `include "bugs.svh"
 module l1
   import wave_core_pkg::*;
@@ -75,93 +78,78 @@ module l1
       .waiter(waiter_q[reply_mshr]), .data(reply_data), .streaming, .brings, .brought, .writes(brings_write),
       .write(brought_write));
 
-  // Outstanding lines after the reply.
-  logic [MSHRS-1:0] used, current, found;
+  // Outstanding lines after the reply. Which one is over is known late.
+  logic [MSHRS-1:0] over, used, current, found, has_atomic, joinable;
   logic [MERGE_BITS-1:0] waiting[MSHRS];
   logic [MERGES-1:0] atomics[MSHRS];
-  always_comb begin
-    used = mshr_used_q;
-    current = kept_current;
-    found = kept_found;
+  always_comb
     for (int i = 0; i < MSHRS; i++) begin
-      waiting[i] = mshr_waiting_q[i];
-      atomics[i] = mshr_atomic_q[i];
+      over[i] = reply_taken && reply_is_data && reply_mshr == MSHR_BITS'(i);
+      used[i] = mshr_used_q[i] && !over[i];
+      current[i] = kept_current[i] && !over[i];
+      found[i] = kept_found[i] && !over[i];
+      waiting[i] = over[i] ? '0 : mshr_waiting_q[i];
+      atomics[i] = over[i] ? '0 : mshr_atomic_q[i];
+      has_atomic[i] = mshr_atomic_q[i] != 0;
+      joinable[i] = kept_current[i] && int'(mshr_waiting_q[i]) != MERGES - int'(`BUG(154));
     end
-    if (reply_taken && reply_is_data) begin
-      used[reply_mshr] = 1'b0;
-      current[reply_mshr] = 1'b0;
-      found[reply_mshr] = 1'b0;
-      waiting[reply_mshr] = '0;
-      atomics[reply_mshr] = '0;
-    end
-  end
 
-  // ---- The access.
+  // ---- The access. The frames of its set, with the one that the reply brings.
   line_t line;
   set_t  set;
-  logic  same_set;
-  ways_t named, valid;
-  logic  present, tag_hit;
+  logic  tag_hit, present;
+  ways_t brings_way, same_tag, hit_ways, valid;
   way_t  way;
-  data_t frame_data;
   assign line = access.line[31:LINE_SHIFT];
   assign set = set_t'(line);
-  assign same_set = install && reply_set == set;
   always_comb begin
-    named = named_q[set] & kept;
-    valid = valid_q[set] & kept;
-    if (same_set) begin
-      named[victim] = 1'b1;
-      valid[victim] = 1'b1;
-    end
-    tag_hit = 1'b0;
     way = '0;
-    for (int w = 0; w < WAYS; w++)
-      if (named[w] && (same_set && way_t'(w) == victim ? reply_line : tag_q[set][w]) == line) begin
-        tag_hit = 1'b1;
-        way = way_t'(w);
-      end
-    present = tag_hit && valid[way];
-    frame_data = same_set && way == victim ? reply_data : data_q[set][way];
+    for (int w = 0; w < WAYS; w++) begin
+      brings_way[w] = install && reply_set == set && victim == way_t'(w);
+      same_tag[w] = named_q[set][w] && kept[w] && tag_q[set][w] == line;
+      hit_ways[w] = brings_way[w] ? reply_line == line : same_tag[w];
+      valid[w] = brings_way[w] || (valid_q[set][w] && kept[w]);
+      if (hit_ways[w]) way = way | way_t'(w);
+    end
+    tag_hit = hit_ways != 0;
+    present = (hit_ways & valid) != 0;
   end
 
   logic  mshr_hit, mshr_free_exists;
+  logic [MSHRS-1:0] same_line, hit_mshrs, free_mshrs, free_first;
   logic [MSHR_BITS-1:0] mshr, mshr_free;
   logic  hit_room;
-  // Requests: places for them, and those that have their place already. An atomic that waits for its line has one.
+  always_comb begin
+    mshr = '0;
+    mshr_free = '0;
+    for (int i = 0; i < MSHRS; i++) same_line[i] = mshr_line_q[i] == line;
+    hit_mshrs = same_line & found;
+    free_mshrs = ~used;
+    free_first = free_mshrs & (~free_mshrs + 1'b1);
+    for (int i = 0; i < MSHRS; i++) begin
+      if (hit_mshrs[i]) mshr = mshr | MSHR_BITS'(i);
+      if (free_first[i]) mshr_free = mshr_free | MSHR_BITS'(i);
+    end
+    mshr_hit = hit_mshrs != 0;
+    mshr_free_exists = free_mshrs != 0;
+  end
+
+  // Room for one request, and for two. An atomic that waits for its line has its place already, and takes it when the
+  // line comes. So the places that are taken are those of all atomics that waited before the reply.
   request_count_t free_requests;
   localparam int MOST_REQUESTS = MSHRS * MERGES + MERGES;
   typedef logic [$clog2(MOST_REQUESTS+3)-1:0] outgoing_t;
+  logic [MSHRS*MERGES-1:0] waiting_atomics;
   outgoing_t outgoing;
-  always_comb begin
-    mshr_hit = 1'b0;
-    mshr = '0;
-    mshr_free_exists = 1'b0;
-    mshr_free = '0;
-    outgoing = outgoing_t'($countones(brings_write));
-    for (int i = MSHRS - 1; i >= 0; i--) begin
-      if (found[i] && mshr_line_q[i] == line) begin
-        mshr_hit = 1'b1;
-        mshr = MSHR_BITS'(i);
-      end
-      if (!used[i]) begin
-        mshr_free_exists = 1'b1;
-        mshr_free = MSHR_BITS'(i);
-      end
-      outgoing = outgoing + outgoing_t'($countones(atomics[i]));
-    end
-  end
-
-  // Room for one request, and for two.
   logic outgoing_room, outgoing_room_for_two;
+  always_comb for (int i = 0; i < MSHRS; i++) waiting_atomics[MERGES*i+:MERGES] = mshr_atomic_q[i];
+  assign outgoing = outgoing_t'($countones(waiting_atomics));
   assign outgoing_room = outgoing + 1'b1 <= outgoing_t'(free_requests);
   assign outgoing_room_for_two = outgoing + outgoing_t'(2) <= outgoing_t'(free_requests);
 
   logic behind_atomic, uncached, plain_load, local_atomic;
   logic answers, waits, asks, allocates, sends, retires, drops, writes_frame, touches;
-  bytes_t atomic_written;
-  data_t atomic_data;
-  assign behind_atomic = mshr_hit && atomics[mshr] != 0 && !`BUG(151);
+  assign behind_atomic = (hit_mshrs & has_atomic) != 0 && !`BUG(151);
   assign uncached = access.hint == HINT_UNCACHED && !access.atomic;
   assign plain_load = access.load && !uncached;
   assign local_atomic = access.atomic && !access.remote;
@@ -188,7 +176,7 @@ module l1
       end else if (plain_load || local_atomic) begin
         allocates = !mshr_hit;
         asks = !mshr_hit;
-        accepted = (mshr_hit ? current[mshr] && int'(waiting[mshr]) != MERGES - int'(`BUG(154)) : mshr_free_exists)
+        accepted = (mshr_hit ? (hit_mshrs & joinable) != 0 : mshr_free_exists)
             && (local_atomic && asks ? outgoing_room_for_two : outgoing_room || !(local_atomic || asks));
         waits = accepted;
         allocates = allocates && accepted;
@@ -205,18 +193,6 @@ module l1
     if (!mshr_hit || (`BUG(146) && access.store)) retires = 1'b0;
   end
 
-  always_comb begin
-    atomic_written = access.byte_mask;
-    atomic_data = frame_data;
-    for (int i = 0; i < WORDS; i++)
-      if (local_atomic && access.byte_mask[4*i]) begin
-        if (!`BUG(153) && access.atomic_op == ATOMIC_CAS && frame_data[32*i+:32] != access.data[32*i+:32])
-          atomic_written[4*i+:4] = '0;
-        atomic_data[32*i+:32] =
-            atomic_result(access.atomic_op, frame_data[32*i+:32], access.data[32*i+:32], access.swap);
-      end
-  end
-
   request_t access_request;
   always_comb begin
     access_request = '0;
@@ -225,21 +201,53 @@ module l1
     access_request.line = {line, {LINE_SHIFT{1'b0}}};
     access_request.hint = access.atomic ? HINT_CACHED : access.hint;
     if (!asks) begin
-      access_request.byte_mask = local_atomic ? atomic_written : access.byte_mask;
-      access_request.data = local_atomic ? masked('0, atomic_written, atomic_data) : access.data;
+      access_request.byte_mask = access.byte_mask;
+      access_request.data = access.data;
       access_request.atomic_op = access.remote ? access.atomic_op : '0;
       access_request.swap = access.remote ? access.swap : '0;
     end
   end
 
+  // ---- The access of the cycle before: its frame, and what an atomic writes there and through.
+  logic   then_writes_q, then_atomic_q;
+  set_t   then_set_q;
+  way_t   then_way_q;
+  logic [3:0] then_op_q;
+  bytes_t then_mask_q, then_written;
+  data_t  then_data_q, frame_data, then_data;
+  logic [31:0] then_swap_q;
+  always_ff @(posedge clk) begin
+    then_writes_q <= rst_n && writes_frame;
+    then_atomic_q <= rst_n && sends && local_atomic;
+    then_set_q <= set;
+    then_way_q <= way;
+    then_op_q <= access.atomic_op;
+    then_mask_q <= access.byte_mask;
+    then_data_q <= access.data;
+    then_swap_q <= access.swap;
+  end
+  assign frame_data = data_q[then_set_q][then_way_q];
+  always_comb begin
+    then_written = then_mask_q;
+    then_data = then_data_q;
+    for (int i = 0; i < WORDS; i++)
+      if (then_atomic_q) begin
+        if (!`BUG(153) && then_op_q == ATOMIC_CAS && frame_data[32*i+:32] != then_data_q[32*i+:32])
+          then_written[4*i+:4] = '0;
+        then_data[32*i+:32] = atomic_result(then_op_q, frame_data[32*i+:32], then_data_q[32*i+:32], then_swap_q);
+      end
+  end
+
   response_t answer;
   assign answer = '{
       kind: access.atomic ? RESPONSE_ATOMIC_OLD : RESPONSE_LOADED, owner: access.owner, line: access_request.line,
-      data: frame_data};
+      data: '0};
   l1_responses u_responses (
-      .clk, .rst_n, .brings, .brought, .fill_room, .answers, .answer, .hit_room, .response_valid, .response);
+      .clk, .rst_n, .brings, .brought, .fill_room, .answers, .answer, .then_data(frame_data), .hit_room,
+      .response_valid, .response);
   l1_requests u_requests (
       .clk, .rst_n, .writes(brings_write), .write(brought_write), .sends(asks || sends), .sent(access_request),
+      .then_changes(then_atomic_q), .then_mask(then_written), .then_data(masked('0, then_written, then_data)),
       .room(free_requests), .request_valid, .request, .request_taken);
   l1_replacement u_replacement (
       .clk, .rst_n, .reply_set, .reply_named, .reply_matches, .victim, .install, .streaming, .set,
@@ -264,23 +272,18 @@ module l1
   assign waits_at = allocates ? mshr_free : mshr;
 
   always_ff @(posedge clk) begin
-    if (invalidate)
-      for (int s = 0; s < SETS; s++) begin
-        named_q[s] <= '0;
-        valid_q[s] <= '0;
-      end
-    // The reply.
+    // The access of the cycle before comes before the reply of this one.
+    if (then_writes_q) data_q[then_set_q][then_way_q] <= masked(frame_data, then_written, then_data);
     if (install) begin
-      named_q[reply_set][victim] <= 1'b1;
-      valid_q[reply_set][victim] <= 1'b1;
       tag_q[reply_set][victim] <= reply_line;
       data_q[reply_set][victim] <= reply_data;
     end
-    // The access.
-    if (writes_frame)
-      data_q[set][way] <= masked(frame_data, local_atomic ? atomic_written : access.byte_mask,
-                                 local_atomic ? atomic_data : access.data);
-    if (drops && tag_hit) valid_q[set][way] <= 1'b0;
+    for (int s = 0; s < SETS; s++)
+      for (int w = 0; w < WAYS; w++) begin
+        if (invalidate) {named_q[s][w], valid_q[s][w]} <= '0;
+        if (install && reply_set == set_t'(s) && victim == way_t'(w)) {named_q[s][w], valid_q[s][w]} <= '1;
+        if (drops && set == set_t'(s) && hit_ways[w]) valid_q[s][w] <= 1'b0;
+      end
     mshr_used_q <= used;
     mshr_current_q <= current;
     mshr_found_q <= found;
@@ -325,6 +328,9 @@ module l1
       assert (!allocates || !used[mshr_free]) else $error("a miss takes an entry that is in use");
       assert (!waits || allocates || int'(waiting[mshr]) < MERGES)
       else $error("more accesses wait for a line than it has room for");
+      assert (!reply_taken || brings_write == (reply_is_data ? mshr_atomic_q[reply_mshr] : '0))
+      else $error("other requests set out with a line than have their places");
+      assert ($onehot0(hit_ways) && $onehot0(hit_mshrs)) else $error("an access finds two frames, or two misses");
       assert ((mshr_current_q & ~mshr_used_q) == 0) else $error("a free entry has a line");
       for (int i = 0; i < MSHRS; i++)
         for (int j = 0; j < i; j++)

@@ -9,6 +9,10 @@ module l1_requests
     input  request_t write[MERGES],
     input  logic     sends,
     input  request_t sent,
+    // What the request that was sent in the cycle before writes, if it was not known then.
+    input  logic     then_changes,
+    input  bytes_t   then_mask,
+    input  data_t    then_data,
     output request_count_t room,       // before these
     output logic     request_valid,
     output request_t request,
@@ -19,7 +23,14 @@ module l1_requests
   index_t first_q;
   request_count_t count_q, added;
   assign request_valid = count_q != 0;
-  assign request = queue_q[first_q];
+  index_t then_at_q;
+  always_comb begin
+    request = queue_q[first_q];
+    if (then_changes && then_at_q == first_q) begin
+      request.byte_mask = then_mask;
+      request.data = then_data;
+    end
+  end
   assign room = request_count_t'(REQUESTS) - count_q;
 
   // The place that many behind the first. There are fewer of them than places.
@@ -40,7 +51,12 @@ module l1_requests
   end
   always_ff @(posedge clk) begin
     for (int m = 0; m < MERGES; m++) if (writes[m]) queue_q[at(first_q, count_q + behind[m])] <= write[m];
+    if (then_changes) begin
+      queue_q[then_at_q].byte_mask <= then_mask;
+      queue_q[then_at_q].data <= then_data;
+    end
     if (sends) queue_q[at(first_q, count_q + added)] <= sent;
+    then_at_q <= at(first_q, count_q + added);
     count_q <= count_q + added + request_count_t'(sends) - request_count_t'(request_taken);
     if (request_taken) first_q <= at(first_q, request_count_t'(1));
     if (!rst_n) begin

@@ -15,6 +15,7 @@ module l1_responses
     // The response of an access that hits is ready after the L1's latency.
     input  logic      answers,
     input  response_t answer,
+    input  data_t     then_data,       // its line, a cycle later
     output logic      hit_room,
     output logic      response_valid,
     output response_t response
@@ -24,7 +25,10 @@ module l1_responses
   typedef logic [$clog2(HITS+1)-1:0] hit_count_t;
   typedef logic [$clog2(FILLS)-1:0] fill_t;
   typedef logic [$clog2(READY+1)-1:0] ready_count_t;
-  response_t   hit_q[HITS];
+  response_t   hit_q[HITS];           // but for the data
+  data_t       hit_data_q[HITS];
+  hit_t        then_at_q;
+  logic        then_answers_q;
   hit_t        hit_first_q, hit_next_q;
   hit_count_t  hit_count_q;
   response_t   fill_q[FILLS];
@@ -40,7 +44,10 @@ module l1_responses
   assign response_valid = ready_count_q != 0;
   assign takes_hit = response_valid && ready_q[0];
   assign takes_fill = response_valid && !ready_q[0];
-  assign response = takes_hit ? hit_q[hit_first_q] : fill_q[fill_first_q];
+  always_comb begin
+    response = takes_hit ? hit_q[hit_first_q] : fill_q[fill_first_q];
+    if (takes_hit) response.data = hit_data_q[hit_first_q];
+  end
   assign fill_room = fill_count_t'(FILLS) - fill_count_q;
   assign hit_room = int'(hit_count_q) != HITS || takes_hit;
 
@@ -86,6 +93,9 @@ module l1_responses
       if (brings[m]) fill_q[fill_at(fill_first_q, fill_count_q + fill_count_t'(m))] <= brought[m];
     fill_count_q <= fill_count_q + fill_count_t'($countones(brings)) - fill_count_t'(takes_fill);
     if (takes_fill) fill_first_q <= fill_at(fill_first_q, fill_count_t'(1));
+    then_answers_q <= rst_n && answers;
+    then_at_q <= hit_next_q;
+    if (then_answers_q) hit_data_q[then_at_q] <= then_data;
     if (answers) begin
       hit_q[hit_next_q] <= answer;
       hit_next_q <= hit_after(hit_next_q);

@@ -131,11 +131,10 @@ module wave
     end
 
   // The first entry of the chosen wave's buffer.
-  ptr_t first;
-  always_comb begin
-    first = '0;
-    for (int w = 0; w < MAX_WAVES; w++) if (pop[w]) first = first | first_q[w];
-  end
+  ptr_t     first;
+  numbers_t firsts;
+  always_comb for (int w = 0; w < MAX_WAVES; w++) firsts[w] = 32'(first_q[w]);
+  assign first = ptr_t'(number_of(pop, firsts));
   assign head = buffer_q[{slot, first}];
 
   // Buffers after issue and decode, and after stage resolve. The wave that it concerns neither issues nor gets a group.

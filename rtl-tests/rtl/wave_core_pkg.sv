@@ -417,6 +417,31 @@ package wave_core_pkg;
     return set & ~below;
   endfunction
 
+  // A number of each wave, and that of the wave in a set of one: a tree of gates.
+  typedef logic [MAX_WAVES-1:0][31:0] numbers_t;
+  function automatic logic [31:0] number_of(input slots_t one, input numbers_t numbers);
+    slots_t column;
+    for (int n = 0; n < 32; n++) begin
+      for (int w = 0; w < MAX_WAVES; w++) column[w] = one[w] && numbers[w][n];
+      number_of[n] = column != 0;
+    end
+  endfunction
+  // The slot of a set of one.
+  function automatic slot_t slot_of(input slots_t one);
+    slots_t column;
+    for (int n = 0; n < SLOT_BITS; n++) begin
+      for (int w = 0; w < MAX_WAVES; w++) column[w] = one[w] && w[n];
+      slot_of[n] = column != 0;
+    end
+  endfunction
+  // The slots behind the one of a set of one.
+  function automatic slots_t slots_behind(input slots_t one);
+    slots_t behind;
+    behind = one << 1;
+    for (int s = 1; s < MAX_WAVES; s = 2 * s) behind = behind | (behind << s);
+    return behind;
+  endfunction
+
   // Bank of a register (rule O1).
   function automatic logic [BANK_BITS-1:0] bank_of(input reg_t index, input slot_t slot);
     return BANK_BITS'(int'(index) + int'(slot));
