@@ -143,6 +143,7 @@ module execute
   // The inputs of each unit.
   logic   unit_valid[CLASSES];
   op_e    unit_op[UNITS];
+  logic [$bits(op_e)-1:0] unit_code[UNITS];
   logic [31:0] unit_imm[UNITS];
   lanes_t unit_mask[UNITS], unit_condition[UNITS];
   row_t   unit_operand[UNITS][4];
@@ -156,7 +157,7 @@ module execute
     special_code = '0;
     for (int c = 0; c < CLASSES; c++) unit_valid[c] = 1'b0;
     for (int u = 0; u < UNITS; u++) begin
-      unit_op[u] = op_e'('0);
+      unit_code[u] = '0;
       unit_imm[u] = '0;
       unit_mask[u] = '0;
       unit_condition[u] = '0;
@@ -164,12 +165,13 @@ module execute
       // At most one place starts in a unit. What a unit gets if none does is of no account.
       for (int k = 0; k < N; k++)
         if (starts[k] && in_unit[k][u]) begin
-          unit_op[u] = op_e'(unit_op[u] | uop[k].op);
+          unit_code[u] = unit_code[u] | $bits(op_e)'(uop[k].op);
           unit_imm[u] = unit_imm[u] | uop[k].word1;
           unit_mask[u] = unit_mask[u] | mask[k];
           unit_condition[u] = unit_condition[u] | condition[k];
           for (int s = 0; s < 4; s++) unit_operand[u][s] = unit_operand[u][s] | operands[k][s];
         end
+      unit_op[u] = op_e'(unit_code[u]);
     end
     for (int k = 0; k < N; k++)
       if (starts[k]) begin

@@ -90,7 +90,7 @@ module issue
       preds[w] = preds_q[w];
       for (int p = 0; p < PRED_PORTS; p++)
         for (int i = 0; i < PREDICATES; i++)
-          if (pred_write[p] && pred_slot[p] == slot_t'(w) && pred_index[p] == 2'(i))
+          if (pred_write[p] && pred_slot[p] == slot_t'(w) && pred_index[p] == 2'(unsigned'(i)))
             preds[w][i] = (preds_q[w][i] & ~pred_mask[p]) | (pred_value[p] & pred_mask[p]);
       read[w] = `BUG(104) ? preds_q[w] : preds[w];
     end

@@ -84,7 +84,7 @@ module l1
   logic [MERGES-1:0] atomics[MSHRS];
   always_comb
     for (int i = 0; i < MSHRS; i++) begin
-      over[i] = reply_taken && reply_is_data && reply_mshr == MSHR_BITS'(i);
+      over[i] = reply_taken && reply_is_data && reply_mshr == MSHR_BITS'(unsigned'(i));
       used[i] = mshr_used_q[i] && !over[i];
       current[i] = kept_current[i] && !over[i];
       found[i] = kept_found[i] && !over[i];
@@ -127,8 +127,8 @@ module l1
     free_mshrs = ~used;
     free_first = free_mshrs & (~free_mshrs + 1'b1);
     for (int i = 0; i < MSHRS; i++) begin
-      if (hit_mshrs[i]) mshr = mshr | MSHR_BITS'(i);
-      if (free_first[i]) mshr_free = mshr_free | MSHR_BITS'(i);
+      if (hit_mshrs[i]) mshr = mshr | MSHR_BITS'(unsigned'(i));
+      if (free_first[i]) mshr_free = mshr_free | MSHR_BITS'(unsigned'(i));
     end
     mshr_hit = hit_mshrs != 0;
     mshr_free_exists = free_mshrs != 0;

@@ -154,7 +154,7 @@ module lsu
   returning_t oldest_q, oldest_next;
   logic   return_last;
   entry_t next_entry;
-  assign next_entry = returns_count_q > 1 ? returns_q[entry_t'(returns_first_q + 1'b1)]
+  assign next_entry = returns_count_q > 1 ? returns_q[returns_first_q + 1'b1]
       : local_valid_q[0] ? local_entry_q[0] : answered;
   assign oldest_next = '{
       entry: next_entry, slot: entry_slot_q[next_entry], seq: entry_seq_q[next_entry], pc: entry_uop_q[next_entry].pc,

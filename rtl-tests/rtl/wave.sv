@@ -77,7 +77,7 @@ module wave
         cleared[w][r] = column != 0;
       end
       for (int i = 0; i < PREDICATES; i++) begin
-        for (int c = 0; c < CLASSES; c++) column[c] = hit[c] && soon[c].pred && soon[c].rd[1:0] == 2'(i);
+        for (int c = 0; c < CLASSES; c++) column[c] = hit[c] && soon[c].pred && soon[c].rd[1:0] == 2'(unsigned'(i));
         cleared_preds[w][i] = column != 0;
       end
     end

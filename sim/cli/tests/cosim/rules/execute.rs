@@ -79,7 +79,7 @@ pub(super) const RULES: &[Rule] = &[
         "W2",
         "loads that wait for a write port",
         || "mov_sr r2, sr_lane_id\nlocal_load_u64 r4, r2\niadd r6, r2, r1\niadd r7, r2, r1\nlocal_load_u32 r8, r2\nlocal_load_u64 r10, r2\niadd r9, r2, r1".to_owned(),
-        Some(("core.registers.write_ports", |c| c.core.registers.write_ports = 2, "write-back")),
+        Some(("core.registers.write_ports", |c| c.core.registers.write_ports = 2, "retire")),
         &[135],
     )
     .threads(32),
