@@ -36,6 +36,20 @@ pub fn check(path: &str, text: &str) {
     );
 }
 
+/// Holds `text` against a part of the page at `path`, or writes it there: the lines between `<!-- NAME -->` and
+/// `<!-- end of NAME -->`.
+///
+/// # Panics
+/// As [`check`]; or if the page has no such part.
+pub fn check_part(path: &str, name: &str, text: &str) {
+    assert!(!text.is_empty(), "there is nothing to hold the {name} of {path} against");
+    let page = std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->\n"));
+    let part = page.split_once(&begin).and_then(|(head, rest)| Some((head, rest.split_once(&end)?.1)));
+    let (head, tail) = part.unwrap_or_else(|| panic!("{path} has no part between {begin}and {end}"));
+    check(path, &format!("{head}{begin}{text}{end}{tail}"));
+}
+
 /// Holds `bytes` against the file at `path`, relative to the root, or writes it there.
 ///
 /// # Panics

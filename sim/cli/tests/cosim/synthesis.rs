@@ -5,8 +5,6 @@ use std::process::Command;
 use wave_testing::golden;
 use wave_verify::rtl;
 
-/// The part of the page that the command writes.
-const MARKS: (&str, &str) = ("<!-- the small core -->\n", "<!-- its end -->\n");
 /// Set to 1, it leaves out this test, which installs yosys from PyPI.
 const SKIP_VARIABLE: &str = "WAVE_SIM_SKIP_SYNTHESIS";
 
@@ -23,9 +21,5 @@ fn the_small_core_has_the_gates_and_depths_of_the_page() {
     let table = String::from_utf8_lossy(&output.stdout);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{table}{said}; {SKIP_VARIABLE}=1 leaves this out");
-    let path = "rtl-tests/README.md";
-    let page = std::fs::read_to_string(root().join(path)).expect("the page");
-    let (before, rest) = page.split_once(MARKS.0).expect("where the table begins");
-    let (_, after) = rest.split_once(MARKS.1).expect("where it ends");
-    golden::check(path, &format!("{before}{}{table}{}{after}", MARKS.0, MARKS.1));
+    golden::check_part("rtl-tests/README.md", "the small core", &table);
 }

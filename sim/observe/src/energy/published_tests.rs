@@ -229,15 +229,6 @@ fn published_figures_are_met_within_their_factors() {
         );
     }
     let page = "docs/energy.md";
-    let text = std::fs::read_to_string(wave_testing::golden::root().join(page)).unwrap();
-    let text = replaced(&text, "published", &table);
-    wave_testing::golden::check(page, &replaced(&text, "prices", &prices));
-}
-
-/// The page with the table between these marks.
-fn replaced(text: &str, mark: &str, table: &str) -> String {
-    let (begin, end) = (format!("<!-- {mark} -->\n"), format!("<!-- end of {mark} -->\n"));
-    let (head, rest) = text.split_once(&begin).expect("the page has the mark");
-    let (_, tail) = rest.split_once(&end).expect("the page has the end of the mark");
-    format!("{head}{begin}{table}{end}{tail}")
+    wave_testing::golden::check_part(page, "published", &table);
+    wave_testing::golden::check_part(page, "prices", &prices);
 }
