@@ -154,7 +154,7 @@ module fetch
       if (left < PC_BITS'(words_of[w]) && !`BUG(115)) words_of[w] = 2'(left);
     end
   end
-  slots_t turn_q, in_turn, pick;     // turn_q: slots behind that of the last request
+  slots_t turn_q, in_turn, served, pick;  // turn_q: slots behind that of the last request
   slot_t  slot;
   logic   wanted;
   pc_t    first;
@@ -166,7 +166,9 @@ module fetch
   way_t   hit_way;
   assign wanted = candidates != 0;
   assign in_turn = candidates & turn_q;
-  assign pick = in_turn != 0 ? lowest(in_turn) : lowest(candidates);
+  // Waves whose line arrives come first. So each line that comes serves a wave, before another line replaces it.
+  assign served = `BUG(163) ? '0 : candidates & woken;
+  assign pick = served != 0 ? lowest(served) : in_turn != 0 ? lowest(in_turn) : lowest(candidates);
   numbers_t firsts, addresses, counts;
   always_comb
     for (int w = 0; w < MAX_WAVES; w++) begin

@@ -76,6 +76,7 @@ const BUGS: &[(u32, &str)] = &[
     (160, "registers of an ended wave live on in the next one"),
     (161, "lanes that a first write leaves out keep what the slot had"),
     (162, "the last registers of a slot lie where the next slot's first ones do"),
+    (163, "a wave whose line of code has come waits for its turn"),
     (170, "one return entry less"),
 ];
 

@@ -53,6 +53,9 @@ pub(crate) struct Fetch {
     #[spec]
     latency: Cycle,
     misses: Vec<Miss>,
+    /// Waves whose line has arrived in this cycle.
+    #[scratch]
+    served: SlotMask,
     #[spec]
     max_misses: usize,
     #[spec]
@@ -81,6 +84,7 @@ impl Fetch {
             line_shift: (fetch.icache_line_bytes / WORD_BYTES).trailing_zeros(),
             latency: Cycle::from(fetch.icache_latency_cycles),
             misses: Vec::with_capacity(fetch.icache_mshrs as usize),
+            served: 0,
             max_misses: fetch.icache_mshrs as usize,
             group_words: fetch.words,
             groups: VecDeque::with_capacity(64),
@@ -128,14 +132,15 @@ impl Fetch {
         }
     }
 
-    /// A line has arrived. Returns the waves that waited for it; they may request again.
+    /// A line has arrived. Returns the waves that waited for it; they may request again, one of them in this cycle (F4).
     pub(crate) fn filled(&mut self, tag: u32) -> SlotMask {
         let line = tag & !ICACHE_TAG;
         self.fill(line);
-        match self.misses.iter().position(|m| m.line == line) {
+        self.served = match self.misses.iter().position(|m| m.line == line) {
             Some(i) => self.misses.swap_remove(i).waves,
             None => 0,
-        }
+        };
+        self.served
     }
 
     /// Sends one miss of the cycles before to the memory side if there is one and the port is free. True if it did.
@@ -216,7 +221,7 @@ impl Core {
     }
 
     /// The fetch stage: each scheduler requests one group, for the next wave in turn that has room and is not in a
-    /// `shadow` (F1).
+    /// `shadow` (F1). Waves whose line has arrived in this cycle come first (F4).
     pub(super) fn fetch_groups<P: Probe>(
         &mut self,
         now: Cycle,
@@ -224,6 +229,7 @@ impl Core {
         ops: &MicroOps,
         probe: &mut P,
     ) {
+        let served = std::mem::take(&mut self.fetch.served);
         let idle = self.waves.resident
             & self.waves.has_room
             & !(self.waves.fetching | self.waves.fetched_end | shadow | self.waves.ended);
@@ -236,7 +242,10 @@ impl Core {
             let scheduler = rest.trailing_zeros() as usize;
             rest &= rest - 1;
             let candidates = idle & self.schedulers[scheduler].slots;
-            let slot = next_in_turn(candidates, self.fetch.last[scheduler]);
+            let slot = match candidates & served {
+                0 => next_in_turn(candidates, self.fetch.last[scheduler]),
+                served => served.trailing_zeros() as Slot,
+            };
             self.request_group(now, scheduler, slot, ops, probe);
         }
     }

@@ -145,6 +145,32 @@ fn f4_waves_that_miss_one_line_wait_for_it_together() {
 }
 
 #[test]
+fn f4_a_line_that_comes_serves_a_wave_before_another_replaces_it() {
+    // A cache of one line. Each wave calls a function of its own, so each line that comes replaces that of another wave.
+    for waves in [2, 4, 8] {
+        for mshrs in [1, 2, 4] {
+            let mut config = one_set(1);
+            config.core.fetch.icache_mshrs = mshrs;
+            config.interconnect.port_bytes_per_cycle = 256;
+            let path = |wave| format!("mov_imm r2, {wave}\nicmp_eq p1, r1, r2\nif p1\ncall f{wave}\nendif\n");
+            let paths: String = (0..waves).map(path).collect();
+            let function = |wave| format!("f{wave}: {}return\n", "nop\n".repeat(9));
+            let functions: String = (0..waves).map(function).collect();
+            let t =
+                bench(&config).waves(waves).run(&format!("mov_sr r1, sr_wave_id\n{paths}halt\n{functions}"));
+            // Each group is a line. A line serves nobody, and is a miss without a fetch, only if its wave is in a shadow.
+            let core = &t.report.core;
+            let (misses, most) = (core.icache_misses, core.fetches + u64::from(waves));
+            assert!(
+                misses <= most,
+                "{waves} waves, {mshrs} entries: {misses} misses and {} fetches",
+                core.fetches
+            );
+        }
+    }
+}
+
+#[test]
 fn f4_a_miss_asks_the_port_in_the_next_cycle() {
     for latency in [3, 8] {
         // Each group is a line of the instruction cache. The first miss brings the others to the L2, whose lines are longer.

@@ -1,7 +1,7 @@
 //! Streaming bandwidth of local memory, the L1, the L2 and memory.
 
 use super::bound::{Bound, UNDER_WAY, addition, by_issue, figure, least};
-use super::expected::{ISSUE_TO_ACCESS, Ways, packet_cycles};
+use super::expected::{ISSUE_TO_ACCESS, RESPONSE_TO_USE, Ways, packet_cycles};
 use super::kernel::{CONSTANTS, Kernel, Work, in_turn, waves};
 use super::plot::{Plot, Series};
 use super::{Figure, Listener, Section, Topic, within_core};
@@ -188,7 +188,8 @@ impl Stream {
         under_way(cores * f64::from(core.l1.mshrs) * line, trip - 1.0, "core.l1.mshrs lines");
         let pending = cores * f64::from(core.lsu.pending_entries) * f64::from(instruction);
         under_way(pending, load, "core.lsu.pending_entries loads");
-        under_way(waves * f64::from(QUADS), load + ISSUE_TO_ACCESS as f64, "the registers' loads");
+        let around = (ISSUE_TO_ACCESS + RESPONSE_TO_USE) as f64;
+        under_way(waves * f64::from(QUADS), load + around, "the registers' loads");
         Ok(bounds)
     }
 }

@@ -7,9 +7,11 @@ use wave_machine::config::network::Network;
 use wave_machine::config::routes::Routes;
 use wave_machine::config::{Config, Topology};
 
-/// Cycles from the issue of a memory instruction to its first access: operand read, dispatch to the
-/// load/store unit, and start at the head of an empty queue (rules O1, X1, L1).
-pub(crate) const ISSUE_TO_ACCESS: Cycle = 3;
+/// Cycles from the issue of a memory instruction to its first access of the L1: operand read, dispatch to the
+/// load/store unit, start at the head of an empty queue, and the access latch (rules O1, X1, L1).
+pub(crate) const ISSUE_TO_ACCESS: Cycle = 4;
+/// Cycles from the last response of a load to its first row, in whose cycle a wave that waits for it issues (rule W2).
+pub(crate) const RESPONSE_TO_USE: Cycle = 1;
 
 /// Cycles for which a packet with `payload` bytes holds a port (rule M6).
 pub(crate) fn packet_cycles(config: &Config, payload: u32) -> Cycle {
@@ -19,7 +21,7 @@ pub(crate) fn packet_cycles(config: &Config, payload: u32) -> Cycle {
 /// Load-to-use latency of a hit in the L1: cycles from the load's issue until an instruction that needs the
 /// value can issue.
 pub(crate) fn l1_hit(config: &Config) -> Cycle {
-    ISSUE_TO_ACCESS + Cycle::from(config.core.l1.hit_latency_cycles)
+    ISSUE_TO_ACCESS + Cycle::from(config.core.l1.hit_latency_cycles) + RESPONSE_TO_USE
 }
 
 /// What the links between a core and a slice add to a packet's time, one way.
@@ -89,7 +91,10 @@ impl Ways {
     /// Load-to-use latency of a load of one sector that misses in the L1 and hits in this slice (M14).
     pub(crate) fn l2_hit(&self, config: &Config, slice: u32) -> Cycle {
         let sector = config.core.l1.sector_bytes;
-        ISSUE_TO_ACCESS + self.to_slice(config, slice) + self.back_from_slice(config, slice, sector)
+        ISSUE_TO_ACCESS
+            + self.to_slice(config, slice)
+            + self.back_from_slice(config, slice, sector)
+            + RESPONSE_TO_USE
     }
 }
 

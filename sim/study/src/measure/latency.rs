@@ -188,7 +188,9 @@ fn chase(
                 let miss = issue + expected::ISSUE_TO_ACCESS + ways.to_slice(formulas, slice);
                 let (fill, state) = channels.read(miss, expected::place(formulas, u64::from(at)));
                 (
-                    fill + ways.back_from_slice(formulas, slice, formulas.core.l1.sector_bytes) - issue,
+                    fill + ways.back_from_slice(formulas, slice, formulas.core.l1.sector_bytes)
+                        + expected::RESPONSE_TO_USE
+                        - issue,
                     Some(state),
                 )
             }

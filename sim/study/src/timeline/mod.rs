@@ -282,8 +282,9 @@ impl Timeline {
         let start = first.max(now.saturating_sub(most));
         let waits = |view: WaveView| (view.report.workgroup, view.report.wave, view.issued, view.wait);
         let wait = waits(view);
+        // The position before the first one looked at tells whether it goes back further.
         let (mut since, mut goes_back) = (start, start > first);
-        for position in start..now {
+        for position in start - Cycle::from(goes_back)..now {
             self.seek(position, &mut |_| true);
             if self.machine.wave(core, slot).map(waits) != Some(wait) {
                 (since, goes_back) = (position + 1, false);
