@@ -24,11 +24,11 @@ fn p2_slot_s_belongs_to_scheduler_s_mod_schedulers() {
     let t = bench(&config).waves(4).run("a: iadd r1, r2, r3\nhalt");
     let start = t.of(1, "a", Fetch);
     let stage = |stage| [0, 1, 2, 3].map(|slot| t.of(slot, "a", stage) - start);
-    // Each scheduler has its own fetch port, issue slot and integer unit. After the misses it is the turn of
-    // slot 2 in scheduler 0 and of slot 1 in scheduler 1.
-    assert_eq!(stage(Fetch), [1, 0, 0, 1]);
-    assert_eq!(stage(Issue), [3, 2, 2, 3]);
-    assert_eq!(stage(Execute), [8, 4, 4, 8]);
+    // Each scheduler has its own fetch port, issue slot and integer unit. When the line comes, each serves the lowest slot
+    // that waits for it (F4).
+    assert_eq!(stage(Fetch), [0, 0, 1, 1]);
+    assert_eq!(stage(Issue), [2, 2, 3, 3]);
+    assert_eq!(stage(Execute), [4, 4, 8, 8]);
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn what_slices_hold_is_what_has_come_and_not_gone() {
             }
             assert_eq!(l2.releases, 0, "{kernel}: a release has a reply that none of these counts");
         }
-        assert!(held.iter().all(|&cycles| cycles > 5), "{kernel}: {held:?}");
+        assert!(held.iter().all(|&cycles| cycles > 2), "{kernel}: {held:?}");
         assert!(seen.samples.last().unwrap().cycle > 500);
     }
 }
