@@ -70,12 +70,13 @@ uint32_t now = 0;
 uint32_t trails = 0;
 std::vector<uint32_t> packets;
 bool quiet = false;              // of the records, only the end
+bool rehearsal = false;          // no record: the run ends with a reset, and then begins
 constexpr uint32_t kEnds = 8;    // the first kind that ends a run
 constexpr uint32_t kPacket = 11;
 // The cycle whose steps are told now.
 uint32_t told() { return now - trails; }
 void emit(uint32_t kind, uint32_t slot, std::initializer_list<uint32_t> fields) {
-  if (quiet && kind < kEnds) return;
+  if (rehearsal || (quiet && kind < kEnds)) return;
   output.push_back(kind | slot << 8 | static_cast<uint32_t>(fields.size()) << 16);
   output.push_back(told());
   output.insert(output.end(), fields);
@@ -103,6 +104,7 @@ struct Reply {
 };
 
 std::vector<uint8_t> memory, code;
+uint32_t first = 0;                     // address of the first byte of memory
 std::vector<uint32_t> latencies;
 size_t next_latency = 0;
 uint32_t link_latency, link_capacity, in_service, port_bytes;
@@ -143,9 +145,11 @@ void memory_cycle() {
     reply.code = r.code;
     reply.line = r.line;
     std::vector<uint8_t>& space = r.code ? code : memory;
+    // Where the line lies in it; past its end if it lies below its first byte.
+    const uint64_t place = r.code ? r.line : r.line < first ? UINT32_MAX : r.line - first;
     uint8_t line[kLineBytes] = {};
     for (int i = 0; i < kLineBytes; i++)
-      if (r.line + i < space.size()) line[i] = space[r.line + i];
+      if (place + i < space.size()) line[i] = space[place + i];
     uint8_t sent[kLineBytes];
     std::memcpy(sent, r.data, kLineBytes);
     switch (r.kind) {
@@ -157,7 +161,7 @@ void memory_cycle() {
       case 1:
         reply.kind = 1;
         for (int i = 0; i < kLineBytes; i++)
-          if (r.mask >> i & 1 && r.line + i < space.size()) space[r.line + i] = sent[i];
+          if (r.mask >> i & 1 && place + i < space.size()) space[place + i] = sent[i];
         break;
       case 2:
         reply.kind = 2;
@@ -169,7 +173,7 @@ void memory_cycle() {
             std::memcpy(&operand, sent + i, 4);
             reply.data[i / 4] = old;
             uint32_t result = atomic(r.atomic_op, old, operand, r.swap);
-            if (r.line + i + 4 <= space.size()) std::memcpy(&space[r.line + i], &result, 4);
+            if (place + i + 4 <= space.size()) std::memcpy(&space[place + i], &result, 4);
           }
         break;
       default: reply.kind = 3; break;
@@ -214,7 +218,7 @@ void bench_row(int place, int w0, int w1, int w2, int w3, int w4, int w5, int w6
   std::memcpy(rows[place], row, sizeof row);
 }
 void bench_access(int slot, int seq) {
-  if (quiet) return;
+  if (quiet || rehearsal) return;
   output.push_back(6 | uint32_t(slot) << 8 | 41u << 16);
   output.push_back(told());
   output.push_back(uint32_t(seq));
@@ -224,7 +228,7 @@ void bench_retire(int slot, int seq, int pc, int is_pred, int index, int value) 
   emit(5, slot, {uint32_t(seq), uint32_t(pc), uint32_t(is_pred), uint32_t(index), uint32_t(value)});
 }
 void bench_write(int slot, int reg) {
-  if (quiet) return;
+  if (quiet || rehearsal) return;
   output.push_back(7 | uint32_t(slot) << 8 | 9u << 16);
   output.push_back(told());
   output.push_back(uint32_t(reg));
@@ -251,7 +255,7 @@ void bench_request(int kind, int tag, int code_space, int line, int mask, int at
   arriving.push_back(r);
   if (credits == 0) fail("a packet was sent without a credit");
   credits--;
-  if (quiet) return;
+  if (quiet || rehearsal) return;
   packets.push_back(kPacket | (kPacketWords - 2) << 16);
   packets.push_back(now);
   for (int field : {kind, code_space, line, mask, atomic_op, swap, hint}) packets.push_back(uint32_t(field));
@@ -268,7 +272,7 @@ int main(int argc, char** argv) {
   Verilated::commandArgs(argc, argv);
   if (argc < 2) fail("usage: wave_bench STIMULUS [+quiet] [+fst+FROM+TO+FILE] [+coverage+FILE]");
   Stimulus s(argv[1]);
-  if (s.next() != kMagic || s.next() != 2) fail("not a stimulus file of version 2");
+  if (s.next() != kMagic || s.next() != 3) fail("not a stimulus file of version 3");
   uint32_t max_cycles = s.next();
   // What reset does not set is random. The model takes its initial values when it is made.
   Verilated::randSeed(static_cast<int>(s.next()));
@@ -294,7 +298,7 @@ int main(int argc, char** argv) {
   in_service = s.next();
   port_bytes = s.next();
   overtakes = s.next() != 0;
-  credits = reply_room = link_capacity;
+  const uint32_t reset_after = s.next();
   auto bytes = [&s](std::vector<uint8_t>& to) {
     uint32_t size = s.next();
     to.resize((size + 3) / 4 * 4);
@@ -308,6 +312,7 @@ int main(int argc, char** argv) {
   for (auto& latency : latencies) latency = s.next();
   if (latencies.empty()) fail("no latencies");
   bytes(code);
+  first = s.next();
   bytes(memory);
 
   std::string coverage_path;
@@ -341,14 +346,27 @@ int main(int argc, char** argv) {
 #endif
     return code;
   };
-  top->rst_n = 0;
-  for (int i = 0; i < 4; i++) {
-    top->clk = 0;
-    top->eval();
-    top->clk = 1;
-    top->eval();
-  }
-  top->rst_n = 1;
+  auto reset = [&] {
+    top->rst_n = 0;
+    for (int i = 0; i < 4; i++) {
+      top->clk = 0;
+      top->eval();
+      top->clk = 1;
+      top->eval();
+    }
+    top->rst_n = 1;
+    // And the memory side.
+    arriving.clear();
+    waiting.clear();
+    coming.clear();
+    request_credits.clear();
+    reply_credits.clear();
+    credits = reply_room = link_capacity;
+    reply_port_free = 0;
+    next_latency = 0;
+    over = faulted = false;
+    now = 0;
+  };
   auto clock = [&] {
     reply_taken = false;
     top->clk = 0;
@@ -357,11 +375,12 @@ int main(int argc, char** argv) {
     top->eval();
     tell_packets();
 #if VM_TRACE_FST
-    if (fst.isOpen() && now >= fst_from && now <= fst_to) fst.dump(now);
-    if (fst.isOpen() && now >= fst_to) fst.close();
+    if (fst.isOpen() && !rehearsal && now >= fst_from && now <= fst_to) fst.dump(now);
+    if (fst.isOpen() && !rehearsal && now >= fst_to) fst.close();
 #endif
   };
-  for (;; now++) {
+  // A cycle of the core and of the memory side. False if it is the last.
+  auto cycle = [&] {
     while (!request_credits.empty() && request_credits.front() <= now) {
       request_credits.pop_front();
       credits++;
@@ -382,9 +401,19 @@ int main(int argc, char** argv) {
       reply_credits.push_back(now + link_latency);
     }
     memory_cycle();
-    if (over || faulted || now >= max_cycles) break;
-    if (output.size() > 8192) flush();
+    return !over && !faulted && now < max_cycles;
+  };
+  reset();
+  if (reset_after > 0) {
+    const auto before = memory;
+    rehearsal = true;
+    for (; cycle() && now < reset_after; now++) {}
+    rehearsal = false;
+    memory = before;
+    reset();
   }
+  for (; cycle(); now++)
+    if (output.size() > 8192) flush();
   const bool ended = over;
   if (trails != 0 && !faulted) {
     // The steps of the last cycle.

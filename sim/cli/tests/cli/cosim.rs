@@ -127,7 +127,7 @@ fn a_folder_with_something_else_is_left_alone() {
 fn what_is_wrong_with_the_arguments_is_said_before_anything_is_built() {
     let scratch = Scratch::new();
     executable(&scratch, "core.sh", "exit 1");
-    scratch.write("short.bin", b"WSTM\x02\0\0\0");
+    scratch.write("short.bin", b"WSTM\x03\0\0\0");
     scratch.write("old.bin", b"WSTM\x01\0\0\0");
     scratch.write("other.bin", b"GIF89a..");
     for (arguments, message) in [
@@ -141,7 +141,7 @@ fn what_is_wrong_with_the_arguments_is_said_before_anything_is_built() {
         ("cosim --stimulus absent.bin --core ./core.sh", "cannot use `absent.bin`: no such file"),
         ("cosim --stimulus short.bin --core ./core.sh", "cannot use `short.bin`: it is cut off"),
         ("cosim --stimulus other.bin --core ./core.sh", "it does not begin with WSTM"),
-        ("cosim --stimulus old.bin --core ./core.sh", "it has version 1, and this program reads 2"),
+        ("cosim --stimulus old.bin --core ./core.sh", "it has version 1, and this program reads 3"),
         ("cosim saxpy --core ./core.sh --bundle no/such/place", "there is no folder `no/such`"),
     ] {
         let ran = scratch.run(arguments);

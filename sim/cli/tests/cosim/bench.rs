@@ -134,5 +134,5 @@ pub(crate) fn script(seed: u32, from: u32, to: u32) -> Script {
         state ^= state << 5;
         from + state % (to - from + 1)
     });
-    Script { latencies: latencies.collect(), in_service: 8, overtakes: false }
+    Script { first: 0, reset_after: 0, latencies: latencies.collect(), in_service: 8, overtakes: false }
 }

@@ -105,7 +105,7 @@ impl Run {
             },
             max_workgroups: occupancy.workgroups as usize,
             slots_per_scheduler: occupancy.slots_per_scheduler,
-            device_bytes: memory.device_bytes(),
+            device_bytes: memory.end_of_addresses(),
             uses_mma: ops.uses_mma,
             keeps_journal: options.inspect,
         };

@@ -7,7 +7,7 @@
 //! port for its bytes as in M6, and the links are those of M1 and M7.
 
 use super::image::Image;
-use super::message::{MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind, apply_atomic};
+use super::message::{CODE_SPACE, MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind, apply_atomic};
 use super::port::CorePorts;
 use crate::clock::Cycle;
 use crate::config::Config;
@@ -18,6 +18,12 @@ use wave_capture::Capture;
 /// The script of a memory side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
+    /// Address of the image's first byte, a multiple of a line. Memory reads as 0 below it, and keeps nothing that is
+    /// stored there. So programs can work at the end of the address space with an image of a few kilobytes.
+    pub first: u32,
+    /// The test bench runs the launch for so many cycles, resets the core and the memory side, and begins again. A launch
+    /// of the simulator begins with an empty machine, so this is nothing to it.
+    pub reset_after: u32,
     /// Cycles from taking a request to its reply, used in turn and from the start again after the last. At
     /// least one; each at least 1.
     pub latencies: Vec<u32>,
@@ -53,6 +59,11 @@ impl Scripted {
         }
     }
 
+    /// Address of the image's first byte.
+    pub(super) fn first(&self) -> u64 {
+        self.script.first.into()
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.replies.is_empty()
     }
@@ -82,8 +93,10 @@ impl Scripted {
     }
 
     fn perform(&self, request: &Request, image: &mut Image) -> Reply {
-        let number = self.geometry.number(request.line);
-        let mut line = image.read(number);
+        let is_code = request.line & CODE_SPACE != 0;
+        let place = if is_code { Some(request.line) } else { request.line.checked_sub(self.first()) };
+        let place = place.map(|line| self.geometry.number(line));
+        let mut line = place.map_or([0; MAX_LINE_BYTES], |number| image.read(number));
         let mut data = [0; MAX_LINE_BYTES];
         let kind = match (request.kind, &request.values) {
             (RequestKind::Read, _) => {
@@ -91,13 +104,13 @@ impl Scripted {
                 ReplyKind::Data
             }
             (RequestKind::Write, Some(values)) => {
-                image.write(number, &values.data, values.byte_mask);
+                place.inspect(|&number| image.write(number, &values.data, values.byte_mask));
                 ReplyKind::WriteAck
             }
             (RequestKind::Atomic(op), Some(values)) => {
                 let mask = values.byte_mask;
                 let written = apply_atomic(op, mask, &values.data, values.swap, &mut line, &mut data);
-                image.write(number, &line, written);
+                place.inspect(|&number| image.write(number, &line, written));
                 ReplyKind::AtomicOld
             }
             _ => ReplyKind::Released,

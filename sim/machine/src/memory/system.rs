@@ -276,6 +276,11 @@ impl MemorySystem {
         self.image.memory().len() as u64
     }
 
+    /// Addresses of device memory are below this one.
+    pub(crate) fn end_of_addresses(&self) -> u64 {
+        self.device_bytes() + self.scripted.as_ref().map_or(0, Scripted::first)
+    }
+
     /// What the memory channels hold.
     pub(crate) fn image(&mut self) -> &mut Image {
         &mut self.image

@@ -1,7 +1,7 @@
 //! Memory nodes, and faulting instructions.
 
 use super::grow::{Focus, Grower};
-use super::layout::{ATOMIC_WORDS, INPUT_BYTES, OWN_BYTES, Reserved};
+use super::layout::{ATOMIC_WORDS, INPUT_BYTES, Layout, OWN_BYTES, Reserved};
 use super::{Access, Node, Region, Test};
 use wave_isa::{Guard, Inst, Op, Scope, table::TABLE};
 
@@ -160,7 +160,15 @@ impl Grower {
                     self.choose(&[Op::DeviceLoadU64, Op::DeviceStoreU8, Op::LocalLoadU16, Op::AtomicAdd]);
                 let inst = Inst { guard: Guard::NONE, ..self.memory_inst(op) };
                 let access = self.access(inst, Region::Anywhere);
-                Node::Access(Access { offset: 0xFFFF_FF00, mask: 0x7C, ..access })
+                let layout = Layout::of(&self.tree);
+                let (offset, mask) = match self.below(3) {
+                    // Some or all bytes behind the last one.
+                    0 => (self.tree.first + layout.device_bytes - self.below(8), 0),
+                    // Misaligned and outside at once.
+                    1 => (0xFFFF_FF00 + self.below(4), 0x7C),
+                    _ => (0xFFFF_FF00, 0x7C),
+                };
+                Node::Access(Access { offset, mask, ..access })
             }
             7 => {
                 let inst = self.memory_inst(Op::AtomicXor);

@@ -1,6 +1,6 @@
 //! Grows a tree from a seed.
 
-use super::layout::{COUNTERS, RESERVED, Reserved};
+use super::layout::{COUNTERS, Layout, RESERVED, Reserved};
 use super::shrink::list;
 use super::{Checksum, Ending, Node, Options, Region, Test, Tree, Trips, values};
 use rand::{RngExt, SeedableRng};
@@ -37,7 +37,8 @@ const CLASSES: &[(ExecClass, u32)] = &[
 /// The tree of a seed, for machines that offer `options`. It is the same on every host.
 pub fn grow(seed: u64, options: &Options) -> Tree {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
-    let tree = frame(&mut rng, options);
+    let mut tree = frame(&mut rng, options);
+    tree.first = options.end.saturating_sub(Layout::of(&tree).device_bytes) & !255;
     let mut grower = Grower {
         rng,
         options: *options,
@@ -80,6 +81,7 @@ fn frame(rng: &mut Pcg64Mcg, options: &Options) -> Tree {
         own_bytes: [84, 96, 128][rng.random_range(0..3u32) as usize],
         grid: [rng.random_range(1..=3), rng.random_range(1..=2), rng.random_range(1..=2)],
         workgroup,
+        first: 0,
         memory_seed: rng.random_range(0..u64::MAX),
         checksum: Some(Checksum {
             predicates: (0..4).collect(),
@@ -181,6 +183,11 @@ impl Grower {
             }
             self.tree.functions[function] = body;
         }
+        if let Some(deepest) = self.options.deepest {
+            let node = self.deep(deepest);
+            let body = &mut self.tree.functions[0];
+            body.insert(self.rng.random_range(0..=body.len() as u32) as usize, node);
+        }
         if self.options.fault {
             // This may add a function.
             let (node, outermost) = self.faulting();
@@ -194,6 +201,23 @@ impl Grower {
         if self.tree.functions.len() > 1 && self.tree.ending == Ending::RunOff {
             self.tree.ending = Ending::Halt;
         }
+    }
+
+    /// Ifs inside one another, or a chain of calls: as many as the machine has room for, or one or two more or less.
+    fn deep(&mut self, (ifs, calls): (u32, u32)) -> Node {
+        let mut node = self.own_access();
+        if self.one_in(2) {
+            for _ in 0..(ifs + self.below(4)).saturating_sub(2) {
+                let test = Test::Predicate { predicate: self.below(4) as u8, negated: self.one_in(2) };
+                node = Node::If { test, then: vec![node], otherwise: None };
+            }
+            return node;
+        }
+        let first = self.tree.functions.len();
+        let more = (calls + self.below(3)).saturating_sub(1).max(1) as usize;
+        self.tree.functions.extend((1..more).map(|further| vec![Node::Call(first + further)]));
+        self.tree.functions.push(vec![node]);
+        Node::Call(first)
     }
 
     /// Initialises the pool from memory, immediates and special registers.

@@ -63,6 +63,8 @@ const ATOMIC_BYTES: u32 = 6 * ATOMIC_WORDS * 4;
 
 /// Addresses and sizes of a tree's memory.
 pub(super) struct Layout {
+    /// Address of the first byte of device memory.
+    first: u32,
     /// Address of the first workgroup's bytes in device memory.
     workgroups: u32,
     /// Bytes of a workgroup in device memory: one word per thread, then words for atomics.
@@ -73,7 +75,7 @@ pub(super) struct Layout {
     pub exchange_bytes: u32,
     /// Bytes of local memory: words for atomics, words for exchange, then the lanes' own bytes.
     pub local_bytes: u32,
-    /// Bytes of device memory.
+    /// Bytes of device memory. Its last word is the last lane's checksum.
     pub device_bytes: u32,
 }
 
@@ -84,16 +86,17 @@ impl Layout {
         let groups: u32 = tree.grid.iter().product();
         // At least the 16 bytes of the widest load.
         let exchange_bytes = 4 * threads.next_power_of_two().max(4);
-        let workgroups = INPUT_BYTES + ATOMIC_BYTES;
+        let workgroups = tree.first + INPUT_BYTES + ATOMIC_BYTES;
         let workgroup_bytes = exchange_bytes + ATOMIC_BYTES;
         let own = workgroups + groups * workgroup_bytes;
         Layout {
+            first: tree.first,
             workgroups,
             workgroup_bytes,
             own,
             exchange_bytes,
             local_bytes: ATOMIC_BYTES + exchange_bytes + threads * OWN_LOCAL_STRIDE,
-            device_bytes: (own + groups * threads * tree.own_bytes).next_multiple_of(256),
+            device_bytes: own - tree.first + groups * threads * tree.own_bytes,
         }
     }
 
@@ -101,8 +104,9 @@ impl Layout {
     pub(super) fn base(&self, region: Region) -> (u32, &'static [Reserved]) {
         use Reserved::*;
         match region {
-            Region::Input | Region::AtomicsLocal | Region::Anywhere => (0, &[]),
-            Region::AtomicsDevice => (INPUT_BYTES, &[]),
+            Region::AtomicsLocal | Region::Anywhere => (0, &[]),
+            Region::Input => (self.first, &[]),
+            Region::AtomicsDevice => (self.first + INPUT_BYTES, &[]),
             Region::OwnDevice => (0, &[OwnDevice]),
             Region::OwnLocal => (0, &[OwnLocal]),
             Region::ExchangeDevice => (0, &[Workgroup]),

@@ -61,6 +61,10 @@ pub struct Options {
     pub nodes: u32,
     /// Insert one instruction that faults when it is reached.
     pub fault: bool,
+    /// Where device memory ends, or up to 255 bytes before; 0 if it begins at address 0.
+    pub end: u32,
+    /// Most open ifs and loops, and most calls within one another, of a program that comes close to both, or one past.
+    pub deepest: Option<(u32, u32)>,
     /// One node in three is a pair: any instruction behind one that it may have to wait for.
     pub pairs: bool,
 }
@@ -78,6 +82,8 @@ impl Default for Options {
             wave_width: 64,
             nodes: 60,
             fault: false,
+            end: 0,
+            deepest: None,
             pairs: false,
         }
     }
@@ -226,6 +232,8 @@ pub struct Tree {
     pub pool: Vec<Range<u16>>,
     /// Bytes of device memory of each lane.
     pub own_bytes: u32,
+    /// Address at which device memory begins. The case's image is what lies from there on.
+    pub first: u32,
     /// Workgroups.
     pub grid: [u32; 3],
     /// Threads of a workgroup.

@@ -7,7 +7,7 @@ use wave_machine::gpu::occupancy::Occupancy;
 use wave_machine::memory::Script;
 
 const MAGIC: u32 = u32::from_le_bytes(*b"WSTM");
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Most registers with an initial value.
 const REGISTERS: usize = 64;
 
@@ -40,7 +40,7 @@ impl Stimulus<'_> {
         let interconnect = &config.interconnect;
         let mut words = vec![MAGIC, VERSION, self.max_cycles, self.seed];
         words.extend([kernel.code.start, kernel.code.end - kernel.code.start, launch.registers]);
-        words.extend([launch.local_memory_bytes, self.memory.len() as u32]);
+        words.extend([launch.local_memory_bytes, self.script.first + self.memory.len() as u32]);
         words.extend(launch.workgroup);
         words.extend(launch.grid);
         words.extend([launch.threads() as u32, self.occupancy.waves_per_workgroup]);
@@ -55,12 +55,12 @@ impl Stimulus<'_> {
         words.extend(values);
         words.extend(interconnect_link(config));
         words.extend([self.script.in_service as u32, interconnect.port_bytes_per_cycle]);
-        words.push(u32::from(self.script.overtakes));
+        words.extend([u32::from(self.script.overtakes), self.script.reset_after]);
         words.push(self.script.latencies.len() as u32);
         words.extend(&self.script.latencies);
         words.push(self.program.code.len() as u32 * 4);
         words.extend(&self.program.code);
-        words.push(self.memory.len() as u32);
+        words.extend([self.script.first, self.memory.len() as u32]);
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.extend(self.memory);
         bytes.resize(bytes.len().next_multiple_of(4), 0);
@@ -127,7 +127,7 @@ impl Replay {
         }
         let (max_cycles, _seed) = (words.next()?, words.next()?);
         let (start, length) = (words.next()?, words.next()?);
-        let (registers, local_memory_bytes, device) = (words.next()?, words.next()?, words.next()?);
+        let (registers, local_memory_bytes, end) = (words.next()?, words.next()?, words.next()?);
         let (workgroup, grid) = (words.three()?, words.three()?);
         let shape = [words.next()?, words.next()?, words.next()?, words.next()?];
         let valid = u64::from(words.next()?) | u64::from(words.next()?) << 32;
@@ -140,7 +140,7 @@ impl Replay {
         }
         let link = [words.next()?, words.next()?];
         let (in_service, port) = (words.next()? as usize, words.next()?);
-        let overtakes = words.next()? != 0;
+        let (overtakes, reset_after) = (words.next()? != 0, words.next()?);
         let count = words.next()?;
         let latencies: Vec<u32> = (0..count).map(|_| words.next()).collect::<Result<_, _>>()?;
         if latencies.is_empty() || latencies.contains(&0) || in_service == 0 {
@@ -148,12 +148,12 @@ impl Replay {
         }
         let code_bytes = words.next()?;
         let code = words.bytes(code_bytes)?;
-        let memory_bytes = words.next()?;
+        let (first, memory_bytes) = (words.next()?, words.next()?);
         let memory = words.bytes(memory_bytes)?;
         let (code, _) = code.as_chunks();
         let code: Vec<u32> = code.iter().map(|&word| u32::from_le_bytes(word)).collect();
         let range = start..start.checked_add(length).ok_or("its kernel has no end")?;
-        if range.end as usize > code.len() || memory_bytes != device {
+        if range.end as usize > code.len() || first.checked_add(memory_bytes) != Some(end) {
             return Err("its kernel or its memory is not all there".to_owned());
         }
         let name = String::new();
@@ -181,7 +181,7 @@ impl Replay {
         if shape != expected || link != expected_link || port != interconnect.port_bytes_per_cycle {
             return Err(format!("it was not written for the machine `{}`", config.name));
         }
-        let script = Script { latencies, in_service, overtakes };
+        let script = Script { first, reset_after, latencies, in_service, overtakes };
         Ok(Replay { program, launch, memory, script, max_cycles })
     }
 }
