@@ -76,7 +76,7 @@ module coalesce
           && ((memory.atomic_op == ATOMIC_CAS && !first[i]) || (same_line & meets[i]) != 0);
     end
   assign serves = same_line & ~blocked;
-  assign line = {line_number, {LINE_SHIFT{1'b0}}};
+  assign line = {line_number, {LINE_SHIFT{1'b0}}} & (`BUG(233) ? 32'h0000_FFFF : '1);
 
   parts_t swap_bits;
   always_comb begin
@@ -101,7 +101,7 @@ module coalesce
       stored_bits = '0;
       for (int i = 0; i < PARTS; i++) storing[i] = serves[i] && touched[i/2][i%2][b] && !memory.load;
       byte_mask[b] = storing != 0;
-      last_storing = highest_part(storing);
+      last_storing = `BUG(234) ? lowest_part(storing) : highest_part(storing);
       for (int n = 8 * b; n < 8 * b + 8; n++) begin
         for (int i = 0; i < PARTS; i++) stored_bits[i] = last_storing[i] && placed[i/2][i%2][n];
         line_data[n] = stored_bits != 0;

@@ -55,11 +55,11 @@ module decode
       pushes[0] = 1'b1;
       word0[0] = straddle_word;
       word1[0] = group_word[0];
-      pc[0] = group_first - 1'b1;
+      pc[0] = `BUG(213) ? group_first : group_first - 1'b1;
       if (group_words == 2) begin
         word0[1] = group_word[1];
         pc[1] = group_first + 1'b1;
-        truncated[1] = group_first + pc_t'(2) == launch.end_word;
+        truncated[1] = group_first + pc_t'(2) == launch.end_word && !`BUG(214);
         pushes[1] = !two_words(group_word[1]) || truncated[1];
         next_straddling = !pushes[1];
       end
@@ -75,7 +75,7 @@ module decode
         if (group_words == 2) begin
           word0[1] = group_word[1];
           pc[1] = group_first + 1'b1;
-          truncated[1] = group_first + pc_t'(2) == launch.end_word;
+          truncated[1] = group_first + pc_t'(2) == launch.end_word && !`BUG(214);
           pushes[1] = !two_words(group_word[1]) || truncated[1];
           next_straddling = !pushes[1];
         end

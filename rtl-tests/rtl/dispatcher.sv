@@ -23,7 +23,7 @@ module dispatcher
 
   logic [31:0] free, next_finished;
   logic sends;
-  assign free = (begun_q ? free_q : launch.resident) + 32'(done_q[0]);
+  assign free = (begun_q ? free_q : launch.resident - 32'(`BUG(202))) + 32'(done_q[0]);
   assign next_finished = finished_q + 32'(done_q[0]);
   assign sends = next_q < launch.workgroups && (`BUG(159) && begun_q ? free_q : free) != 0;
   assign finished = next_finished == launch.workgroups;
@@ -39,7 +39,7 @@ module dispatcher
       id_q[0] <= id_q[0] + 1 == launch.grid_size[0] ? '0 : id_q[0] + 1;
       if (id_q[0] + 1 == launch.grid_size[0]) begin
         id_q[1] <= id_q[1] + 1 == launch.grid_size[1] ? '0 : id_q[1] + 1;
-        if (id_q[1] + 1 == launch.grid_size[1]) id_q[2] <= id_q[2] + 1;
+        if (id_q[1] + 32'(!`BUG(201)) == launch.grid_size[1]) id_q[2] <= id_q[2] + 1;
       end
     end
     for (int i = 0; i < L - 1; i++) begin

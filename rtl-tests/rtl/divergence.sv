@@ -99,13 +99,13 @@ module divergence
       case (op)
         OP_IF, OP_LOOP: begin
           skips = 1'b1;
-          skipped_d = skipped + 1'b1;
+          if (!(`BUG(216) && op == OP_LOOP)) skipped_d = skipped + 1'b1;
         end
         OP_ENDIF, OP_ENDLOOP: begin
           skips = skipped != 0;
           if (skips && !`BUG(123)) skipped_d = skipped - 1'b1;
         end
-        OP_ELSE: skips = skipped != 0;
+        OP_ELSE: skips = skipped != 0 && !`BUG(217);
         default: skips = 1'b1;
       endcase
     end
@@ -129,12 +129,13 @@ module divergence
     if (step && !skips) begin
       case (op)
         OP_IF, OP_LOOP: begin
-          fault = depth == depth_t'(DIVERGENCE_DEPTH);
+          fault = depth == depth_t'(DIVERGENCE_DEPTH - int'(`BUG(220)));
           fault_kind = FAULT_OVERFLOW;
           write_frame = !fault;
           write_depth = depth + 1'b1;
           depth_d = depth + 1'b1;
           frame_d = '0;
+          if (`BUG(218) && depth != 0) frame_d.joined_continued = top.joined_continued;
           frame_d.is_loop = op == OP_LOOP;
           frame_d.head = next;
           frame_d.outer_loop = innermost;
@@ -171,7 +172,7 @@ module divergence
         end
         OP_ENDLOOP: begin
           fault = depth == 0 || !top.is_loop;
-          active_d = active | top.joined_continued;
+          active_d = active | (`BUG(215) && active != 0 ? '0 : top.joined_continued);
           if (active_d != 0) begin
             write_frame = !fault;
             if (!`BUG(122)) frame_d.joined_continued = '0;
@@ -184,7 +185,7 @@ module divergence
           end
         end
         OP_CALL: begin
-          fault = calls == call_depth_t'(CALL_DEPTH);
+          fault = calls == call_depth_t'(CALL_DEPTH - int'(`BUG(221)));
           fault_kind = FAULT_CALL_OVERFLOW;
           calls_d = calls + 1'b1;
           jump = 1'b1;
@@ -221,7 +222,7 @@ module divergence
       if (step) skipped_q[slot] <= skipped_d;
       if (write_frame) frame_q[slot][FRAME_BITS'(write_depth - 1'b1)] <= frame_d;
       if (step && !skips && op == OP_CALL) begin
-        return_q[slot][CALL_INDEX_BITS'(calls)] <= next;
+        return_q[slot][CALL_INDEX_BITS'(calls)] <= next - pc_t'(`BUG(219));
         return_depth_q[slot][CALL_INDEX_BITS'(calls)] <= depth;
       end
     end

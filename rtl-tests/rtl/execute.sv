@@ -116,7 +116,7 @@ module execute
     for (int k = 0; k < N; k++) begin
       starts[k] = could_start[k];
       for (int j = 0; j < k; j++)
-        if (starts[j] && ((in_unit[k] & in_unit[j]) != 0 || together[k][j])) starts[k] = 1'b0;
+        if (starts[j] && (((in_unit[k] & in_unit[j]) != 0 && !`BUG(245)) || (together[k][j] && !`BUG(246)))) starts[k] = 1'b0;
       leaves[k] = starts[k];
       if (to_memory[k] && lsu_room && !lsu_take && !(`BUG(134) && k != 0)) begin
         lsu_take = 1'b1;
@@ -136,7 +136,7 @@ module execute
         for (int u = 0; u < UNITS; u++)
           if (in_unit[k][u])
             busy_d[u] = interval_of_class(uop[k].exec_class) - 1'b1
-                - ptr_t'(`BUG(132) && uop[k].exec_class == CLASS_SFU);
+                - ptr_t'(`BUG(132) && uop[k].exec_class == CLASS_SFU) + ptr_t'(`BUG(244) && uop[k].exec_class == CLASS_FP32_DIV);
       end
   end
 
@@ -184,7 +184,7 @@ module execute
       end
   end
   special_registers u_special (
-      .clk, .launch, .code(special_code), .wave_id(wave_id[special_slot]), .group_id(group_id[group_of[special_slot]]),
+      .clk, .launch, .code(special_code), .wave_id(wave_id[`BUG(247) ? '0 : special_slot]), .group_id(group_id[group_of[special_slot]]),
       .row(special_row));
 
   // The instructions in the units.

@@ -91,7 +91,7 @@ module issue
       for (int p = 0; p < PRED_PORTS; p++)
         for (int i = 0; i < PREDICATES; i++)
           if (pred_write[p] && pred_slot[p] == slot_t'(w) && pred_index[p] == 2'(unsigned'(i)))
-            preds[w][i] = (preds_q[w][i] & ~pred_mask[p]) | (pred_value[p] & pred_mask[p]);
+            preds[w][i] = (`BUG(209) ? '0 : preds_q[w][i] & ~pred_mask[p]) | (pred_value[p] & pred_mask[p]);
       read[w] = `BUG(104) ? preds_q[w] : preds[w];
     end
 
@@ -102,7 +102,7 @@ module issue
   always_comb
     for (int w = 0; w < MAX_WAVES; w++) begin
       guarded[w] = next[w].guarded ? read[w][next[w].guard_pred] ^ {LANES{next[w].guard_neg && !`BUG(103)}} : '1;
-      conditional[w] = next[w].has_ps ? read[w][next[w].ps] ^ {LANES{next[w].ps_neg}} : '1;
+      conditional[w] = next[w].has_ps ? read[w][next[w].ps] ^ {LANES{next[w].ps_neg && !`BUG(208)}} : '1;
       effective[w] = guarded[w] & active[w];
       squashed[w] = effective[w] == 0;
       collectable[w] = next[w].collector && !squashed[w];
@@ -111,7 +111,7 @@ module issue
       // What halts the last lanes ends the wave. No lane of the wave changes until it acts.
       last_lanes[w] = (next[w].halts && !squashed[w] && (live[w] & ~effective[w]) == 0)
           || (next[w].returns && !in_call[w] && active[w] != 0 && together[w]);
-      illegal[w] = next[w].kind == KIND_ILLEGAL && active[w] != 0;
+      illegal[w] = next[w].kind == KIND_ILLEGAL && (active[w] != 0 || `BUG(212));
       // Whether a control instruction ends its wave is not known yet, so each of them has its shadow.
       shadowing[w] = (next[w].kind == KIND_CONTROL && !(`BUG(105) && squashed[w] && active[w] != 0))
           || (!squashed[w] && next[w].kind inside {KIND_FENCE, KIND_WAIT} && !`BUG(106));
@@ -125,7 +125,7 @@ module issue
       actives[w] = 32'(active[w]);
       kinds[w] = 32'(next[w].kind);
       seqs[w] = 32'(issued_q[w]);
-      invalidating[w] = next[w].invalidates && !squashed[w];
+      invalidating[w] = next[w].invalidates && (!squashed[w] || `BUG(210));
     end
   lanes_t guard;
   kind_e  kind;
@@ -137,7 +137,7 @@ module issue
   assign seq = seq_t'(number_of(pick, seqs));
   assign collects = pick & collectable;
   assign reaches = pick & at_a_barrier & together;
-  assign fault = (pick & (illegal | (at_a_barrier & ~together))) != 0;
+  assign fault = (pick & (illegal | (`BUG(211) ? '0 : at_a_barrier & ~together))) != 0;
   assign fault_kind = kind == KIND_BARRIER ? FAULT_BARRIER : FAULT_ILLEGAL;
 
   act_t acts_d;
@@ -171,7 +171,7 @@ module issue
       preds_q[w] <= preds[w];
       if (started[w]) begin
         issued_q[w] <= '0;
-        preds_q[w] <= '0;
+        if (!`BUG(207)) preds_q[w] <= '0;
       end
     end
     if (valid) turn_q <= `BUG(102) ? behind_pick | pick : behind_pick;

@@ -29,12 +29,12 @@ module l1_replacement
     found_empty = 1'b0;
     found_oldest = 1'b0;
     for (int w = 0; w < WAYS; w++)
-      if (!found_frame && reply_matches[w]) begin
+      if (!found_frame && reply_matches[w] && !`BUG(241)) begin
         found_frame = 1'b1;
         victim = way_t'(w);
       end
     for (int w = 0; w < WAYS; w++)
-      if (!found_frame && !found_empty && !reply_named[w]) begin
+      if (!found_frame && !found_empty && !reply_named[w] && !`BUG(242)) begin
         found_empty = 1'b1;
         victim = way_t'(w);
       end
@@ -80,7 +80,7 @@ module l1_replacement
         reply_unused[victim] = 1'b0;
       end
     end
-    older = reply_set == set ? reply_older : older_q[set];
+    older = reply_set == set && !`BUG(243) ? reply_older : older_q[set];
     unused = reply_set == set ? reply_unused : unused_q[set];
     if (touches) begin
       older = used_last(older, way);

@@ -48,12 +48,12 @@ module l1_responses
     response = takes_hit ? hit_q[hit_first_q] : fill_q[fill_first_q];
     if (takes_hit) response.data = hit_data_q[hit_first_q];
   end
-  assign fill_room = fill_count_t'(FILLS) - fill_count_q;
+  assign fill_room = fill_count_t'(FILLS) - fill_count_q + fill_count_t'(`BUG(237) && fill_count_q != 0);
   assign hit_room = int'(hit_count_q) != HITS || takes_hit;
 
   // The place behind `offset` others. Both are less than the entries.
   function automatic hit_t hit_after(input hit_t first);
-    return int'(first) == HITS - 1 ? '0 : first + 1'b1;
+    return int'(first) == HITS - 1 - int'(`BUG(236)) ? '0 : first + 1'b1;
   endfunction
   function automatic fill_t fill_at(input fill_t first, input fill_count_t offset);
     fill_count_t place;

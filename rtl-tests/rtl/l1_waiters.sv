@@ -1,5 +1,6 @@
 // Effects of a reply (docs/memory.md, M13, M16): the accesses that wait for the line are served in order, and atomics
 // among them change the line. The reply to a write or to an atomic of the L2 passes unchanged.
+`include "bugs.svh"
 module l1_waiters
   import wave_core_pkg::*;
   import l1_pkg::*;
@@ -26,7 +27,7 @@ module l1_waiters
     for (int m = 0; m < MERGES; m++) begin
       brought[m] = '0;
       write[m] = '0;
-      if (m < int'(waiting) && waiter[m].hint != HINT_STREAMING) streaming = 1'b0;
+      if (m < int'(waiting) && !(`BUG(239) && m != 0) && waiter[m].hint != HINT_STREAMING) streaming = 1'b0;
     end
     if (taken && reply.kind == REPLY_DATA) begin
       for (int m = 0; m < MERGES; m++)
@@ -35,7 +36,7 @@ module l1_waiters
           brought[m].kind = waiter[m].atomic ? RESPONSE_ATOMIC_OLD : RESPONSE_LOADED;
           brought[m].owner = waiter[m].owner;
           brought[m].line = {line, {LINE_SHIFT{1'b0}}};
-          brought[m].data = data;
+          brought[m].data = `BUG(238) ? reply.data : data;
           if (waiter[m].atomic) begin
             written = waiter[m].byte_mask;
             for (int i = 0; i < WORDS; i++)

@@ -44,7 +44,7 @@ module memory_port
     end
   end
   logic long;
-  assign long = request.kind inside {REQUEST_WRITE, REQUEST_ATOMIC} && request.byte_mask != 0;
+  assign long = (request.kind == REQUEST_WRITE || (request.kind == REQUEST_ATOMIC && !`BUG(227))) && (request.byte_mask != 0 || `BUG(226));
   always_ff @(posedge clk) begin
     if (send) busy_q <= 8'((long && !`BUG(157) ? LONG : SHORT) - 1);
     else if (busy_q != 0) busy_q <= busy_q - 1'b1;

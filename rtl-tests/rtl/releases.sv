@@ -66,20 +66,20 @@ module releases
     waiting = both_over ? '0 : fences & ~granted;
     ready = fences & ~waiting;
     asking = to_be_asked_q | (ready & system);
-    passes = (ready & ~system) | (reached & answered);
+    passes = (ready & (`BUG(222) ? '1 : ~system)) | (reached & answered);
     joining = waiting & ~(round_after | next_after);
     begins = round_after == 0 && joining != 0;
     round_d = begins ? joining : round_after;
     next_d = begins ? next_after : next_after | joining;
     asks = asked_after == 0 && asking != 0;
   end
-  assign open = open_after ^ begins;
+  assign open = open_after ^ (begins && !`BUG(223));
   assign ask = to_ask_q || asks;
 
   always_comb begin
     pending_d = pending_q;
     if (acknowledge) pending_d[acknowledge_epoch] = pending_q[acknowledge_epoch] - 1'b1;
-    if (store) pending_d[open] = pending_d[open] + 1'b1;
+    if (store) pending_d[open] = (`BUG(224) ? pending_q[open] : pending_d[open]) + 1'b1;
   end
   assign stores = pending_d != 0;
 
@@ -92,7 +92,7 @@ module releases
     answered_q <= answered;
     asked_q <= asks ? asking : asked_after;
     to_be_asked_q <= asks ? '0 : asking;
-    to_ask_q <= ask && !ask_taken;
+    to_ask_q <= ask && !(ask_taken && !`BUG(225));
     answered_now_q <= answer;
     if (!rst_n) begin
       pending_q <= '0;

@@ -1,4 +1,5 @@
 // The row of a special register, as the result of mov_sr: two cycles, each with one division of the thread's number.
+`include "bugs.svh"
 module special_registers
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -30,7 +31,7 @@ module special_registers
       SR_GRID_SIZE_Y: uniform_value = launch.grid_size[1];
       SR_GRID_SIZE_Z: uniform_value = launch.grid_size[2];
       SR_WAVE_WIDTH: uniform_value = unsigned'(LANES);
-      SR_NUM_WAVES: uniform_value = launch.waves;
+      SR_NUM_WAVES: uniform_value = `BUG(231) ? launch.resident : launch.waves;
       // No matrix instructions, so mma_supported, m, n and k are 0.
       default: uniform_value = '0;
     endcase
@@ -65,7 +66,7 @@ module special_registers
     for (int l = 0; l < LANES; l++) begin
       x = thread_q[l] - line_q[l] * size_x;
       z = divided(line_q[l], launch.reciprocal[1]);
-      y = line_q[l] - z * size_y;
+      y = `BUG(230) ? line_q[l] : line_q[l] - z * size_y;
       case (code_q)
         SR_THREAD_ID_X: row_d[l] = 32'(x);
         SR_THREAD_ID_Y: row_d[l] = 32'(y);

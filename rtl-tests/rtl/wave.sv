@@ -98,13 +98,13 @@ module wave
       free_before[w] = (pending_q[w] & head_q[w].registers) == 0 && (pending_preds_q[w] & head_q[w].preds) == 0;
       free_after[w] = (pending_q[w] & head_q[w].registers & ~loaded) == 0
           && (pending_preds_q[w] & head_q[w].preds) == 0;
-      hazard_free[w] = free_before[w] || (load_retires[w] && free_after[w]);
+      hazard_free[w] = free_before[w] || (load_retires[w] && free_after[w] && !`BUG(260));
       buffered[w] = count_q[w] != 0;
       next[w] = head_q[w].next;
       releases[w] = next[w].releases;
       releases_system[w] = next[w].system;
       performed[w] = accesses_q[w] == flight_t'(accesses_over_q[w]);
-      drains[w] = (next[w].all && !performed[w]) || (next[w].loads && loads_q[w] != flight_t'(loads_over_q[w]));
+      drains[w] = (next[w].all && !performed[w] && !`BUG(261)) || (next[w].loads && loads_q[w] != flight_t'(loads_over_q[w]));
       drained[w] = in_flight_q[w] == flight_t'(retired_q[w]);
     end
 

@@ -52,7 +52,7 @@ module workgroup
       free_below[w] = waves_t'($countones(~resident_q & below));
       below[w] = 1'b1;
       started[w] = start_valid && !resident_q[w] && free_below[w] < waves_t'(launch.waves);
-      start_wave[w] = started[w] ? SLOT_BITS'(free_below[w]) : '0;
+      start_wave[w] = started[w] ? (`BUG(203) ? SLOT_BITS'(w) : SLOT_BITS'(free_below[w])) : '0;
       for (int l = 0; l < LANES; l++)
         started_lanes[w][l] = started[w]
             && ({free_below[w], LANE_BITS'(unsigned'(l))} < threads_t'(launch.threads) || `BUG(127));
@@ -74,7 +74,7 @@ module workgroup
     if (end_wave) ended_d[slot] = 1'b1;
     live = group_slots_q[group_of[slot]] & resident_q & (`BUG(126) ? '1 : ~ended_d);
     passes = '0;
-    if ((reaches || end_wave) && live != 0 && (live & ~at_barrier_q) == 0) passes = live;
+    if ((reaches || (end_wave && !`BUG(204))) && live != 0 && (live & ~at_barrier_q) == 0) passes = live;
   end
 
   // Slots free from the next cycle on: those of ended waves with nothing in flight.
@@ -95,13 +95,14 @@ module workgroup
   always_ff @(posedge clk) begin
     resident_q <= resident & ~freed;
     ended_q <= ended_d & ~freed;
-    at_barrier_q <= (at_barrier_q & ~passes) | barrier;
+    at_barrier_q <= (`BUG(206) && passes != 0 ? '0 : at_barrier_q & ~passes) | barrier;
     group_resident_q <= group_resident_q & ~group_over;
     for (int g = 0; g < MAX_WORKGROUPS; g++) group_slots_q[g] <= group_left[g];
     if (start_valid) begin
       group_resident_q[started_group] <= 1'b1;
       group_slots_q[started_group] <= started;
       group_id[started_group] <= start_id;
+      if (`BUG(205)) for (int g = 0; g < MAX_WORKGROUPS; g++) group_id[g] <= start_id;
     end
     for (int w = 0; w < MAX_WAVES; w++)
       if (started[w]) begin

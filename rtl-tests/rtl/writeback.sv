@@ -25,7 +25,7 @@ module writeback
     write = return_taken;
     write_slot = return_slot;
     write_register = return_register;
-    write_mask = return_mask;
+    write_mask = `BUG(229) ? '1 : return_mask;
     write_row = return_row;
     for (int c = 0; c < CLASSES; c++)
       if (result[c].valid && result[c].rows != 0) begin

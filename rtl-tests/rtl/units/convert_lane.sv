@@ -60,9 +60,9 @@ module convert_lane
       else integer_value = sign_1 ? -magnitude_1 : magnitude_1;
     end else begin
       if (sign_1) integer_value = '0;
-      else integer_value = a_1[30:23] >= 8'd159 ? '1 : magnitude_1;
+      else integer_value = a_1[30:23] >= 8'd159 - 8'(`BUG(250)) ? '1 : magnitude_1;
     end
-    if (a_1[30:0] > INFINITY) integer_value = '0;
+    if (a_1[30:0] > INFINITY && !`BUG(249)) integer_value = '0;
   end
   always_ff @(posedge clk) begin
     op_2 <= op_1;
@@ -76,7 +76,7 @@ module convert_lane
   logic [30:0] rounded;
   always_comb
     rounded = {exponent_2, 23'd0} + 31'(normalized_2[31:8])
-        + 31'(rounds_up(normalized_2[8], normalized_2[7], normalized_2[6:0] != 0));
+        + 31'(rounds_up(normalized_2[8], normalized_2[7], normalized_2[6:0] != 0 && !`BUG(248)));
   always_ff @(posedge clk)
     case (op_2)
       OP_CVT_F32_I32, OP_CVT_F32_U32: result <= {sign_2, rounded};
@@ -85,7 +85,7 @@ module convert_lane
       else if (a_2[14:0] == 15'h7C00) result <= {sign_2, INFINITY};
       else result <= {sign_2, rounded};
       OP_CVT_F16_F32: result <= {16'd0, round_to_f16(a_2)};
-      OP_CVT_F32_BF16: result <= a_2[14:0] > INFINITY[30:16] ? NAN : {a_2[15:0], 16'd0};
+      OP_CVT_F32_BF16: result <= a_2[14:0] > INFINITY[30:16] && !`BUG(251) ? NAN : {a_2[15:0], 16'd0};
       OP_CVT_BF16_F32: result <= {16'd0, round_to_bf16(a_2)};
       default: result <= a_2;
     endcase

@@ -16,11 +16,11 @@ module fp_simple
     nan_a = a[30:0] > INFINITY;
     nan_b = b[30:0] > INFINITY;
     zeros = a[30:0] == 0 && b[30:0] == 0;
-    equal = !nan_a && !nan_b && (a == b || zeros);
+    equal = !nan_a && !nan_b && (a == b || (zeros && !`BUG(257)));
     below = !nan_a && !nan_b && !(zeros && !`BUG(7)) && ordered_below(a, b);
     case (op)
       OP_FCMP_EQ: pred = equal;
-      OP_FCMP_NE: pred = !equal;
+      OP_FCMP_NE: pred = !equal && !(`BUG(259) && (nan_a || nan_b));
       OP_FCMP_LT: pred = below;
       OP_FCMP_LE: pred = below || equal;
       OP_FCMP_GT: pred = !below && !equal && !nan_a && !nan_b;
@@ -49,7 +49,7 @@ module fp_simple
       OP_FROUND:
       if (a[30:23] >= 8'd127)
         away = fraction > half || (fraction == half && (`BUG(8) || (a[30:0] & 31'(unit)) != 0));
-      else away = a[30:0] > 31'h3F00_0000;
+      else away = a[30:0] > 31'h3F00_0000 - 31'(`BUG(256));
       default: away = 1'b0;
     endcase
     if (!away) integral = truncated;
@@ -63,9 +63,9 @@ module fp_simple
       OP_FABS: result = {1'b0, a[30:0]};
       OP_FMIN: result = extremum(1'b0, a, b);
       OP_FMAX: result = extremum(1'b1, a, b);
-      OP_FCLAMP: result = extremum(1'b0, extremum(1'b1, a, b), c);
+      OP_FCLAMP: result = `BUG(258) ? extremum(1'b1, extremum(1'b0, a, c), b) : extremum(1'b0, extremum(1'b1, a, b), c);
       OP_FSAT:
-      if (a[31] || nan_a) result = '0;
+      if (a[31] || (nan_a && !`BUG(255))) result = '0;
       else result = a[30:0] > ONE[30:0] ? ONE : a;
       OP_FFLOOR, OP_FCEIL, OP_FROUND, OP_FTRUNC:
       if (nan_a) result = NAN;

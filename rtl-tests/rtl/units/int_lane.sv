@@ -38,7 +38,7 @@ module int_lane
     below = is_unsigned || `BUG(20) ? below_unsigned : below_signed;
     left = op == OP_BFI ? c[4:0] : b[4:0];
     shifted_left = (op == OP_BFI ? b : a) << left;
-    sign_fill = op == OP_SAR && a[31];
+    sign_fill = op == OP_SAR && a[31] && !(`BUG(252) && b[4:0] == 5'd31);
     shifted_right = 32'($signed({sign_fill, a}) >>> b[4:0]);
     other = '0;
     case (op)
@@ -56,7 +56,7 @@ module int_lane
       OP_OR: value = a | b;
       OP_XOR: value = a ^ b;
       OP_NOT: value = ~a;
-      OP_SHL: value = shifted_left;
+      OP_SHL: value = `BUG(253) && b[31:5] != 0 ? '0 : shifted_left;
       OP_SHR, OP_SAR: value = shifted_right;
       OP_BITREV: value = reverse(a);
       OP_BFE: begin
@@ -102,7 +102,7 @@ module int_lane
   end
   always_ff @(posedge clk) begin
     case (op_1)
-      OP_ICLAMP: result <= $signed(value_1) < $signed(other_1) ? value_1 : other_1;
+      OP_ICLAMP: result <= (`BUG(254) ? value_1 < other_1 : $signed(value_1) < $signed(other_1)) ? value_1 : other_1;
       OP_BITCOUNT: result <= count;
       OP_BITFIND: result <= value_1 == 0 && !`BUG(21) ? '1 : 32'(leading_zeros(value_1));
       OP_BFE: result <= value_1 & other_1;
