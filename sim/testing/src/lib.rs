@@ -6,3 +6,4 @@ pub mod environment;
 pub mod golden;
 pub mod launches;
 pub mod pftrace;
+pub mod planted;

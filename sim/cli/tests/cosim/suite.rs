@@ -1,12 +1,12 @@
 //! The programs that look for bugs in the core of 4 wave slots, short ones first.
 
-use crate::bench::{Case, SMALL_WAVES, script, small_config};
+use crate::bench::{Case, SMALL_WAVES, small_config};
 use crate::directed::{
     FAULTS, broad, calls_across_the_instruction_cache, every_register, illegal, kernel, kernels,
 };
 use crate::rules;
 use std::path::Path;
-use wave_verify::generate::{self, Options, grow};
+use wave_verify::generate;
 use wave_verify::rtl::{Mode, Trial};
 
 /// Cycles that a run with a bug may take in excess of twice the cycles without it, and the cycle limit of a
@@ -39,18 +39,14 @@ pub(crate) fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
     for (name, case) in rules::cases(SMALL_WAVES * config.core.wave_width) {
         cases.push((name, Case { config: config.clone(), ..case }));
     }
-    for seed in 0..long {
-        let options = Options { fault: seed % 5 == 4, ..Options::of(&config) };
-        let generate::Case { program, launch, memory } = grow(seed, &options).case();
-        let script = if seed % 2 == 0 { script(seed as u32, 1, 6) } else { script(seed as u32, 2, 150) };
-        let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
-        cases.push((format!("random program {seed}"), case));
-    }
-    for seed in 0..short {
-        let Trial { tree, script } = Trial::of(&config, seed, true, None);
+    let trials = [("random program", false, long), ("short random program", true, short)];
+    for (name, is_short, seed) in
+        trials.into_iter().flat_map(|(name, s, count)| (0..count).map(move |seed| (name, s, seed)))
+    {
+        let Trial { tree, script } = Trial::of(&config, seed, is_short, None);
         let generate::Case { program, launch, memory } = tree.case();
         let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
-        cases.push((format!("short random program {seed}"), case));
+        cases.push((format!("{name} {seed}"), case));
     }
     limited(core, cases)
 }
