@@ -8,6 +8,7 @@ mod directed;
 mod encodings;
 use wave_testing::environment;
 mod foreign;
+mod ladder;
 mod latencies;
 mod machine;
 mod mutants;
