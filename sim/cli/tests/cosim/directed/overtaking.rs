@@ -31,7 +31,7 @@ fn loads() -> Case {
 fn replies_do_overtake_one_another() {
     let slow = |overtakes| {
         let latencies = vec![3, 3, 400, 3, 3, 3];
-        Case { script: Script { latencies, in_service: 8, overtakes }, ..loads() }
+        Case { script: Script { latencies, overtakes, ..script(1, 2, 12) }, ..loads() }
     };
     let (in_order, out_of_order) = (slow(false).agrees(), slow(true).agrees());
     if !wave_verify::rtl::skipped() {
