@@ -56,13 +56,14 @@ module fp_fma
   end
   always_ff @(posedge clk) s1 <= s1_next;
 
-  // Stage 2: the sum's magnitude. Both differences are computed, and the one that is not negative is taken. The leading
-  // one moves to bit 77, as far as the least exponent permits.
+  // Stage 2: the sum's magnitude. Both differences are computed, and the one that is not negative is taken. In stage 3 the
+  // leading one moves to bit 77, as far as the least exponent permits.
   typedef struct packed {
-    logic [23:0] kept;
-    logic        guard;
+    logic [77:0] sum;
+    logic [6:0]  shift;
     logic        sticky;
-    logic [9:0]  field;    // the exponent field but for the leading one of kept, which adds 1
+    logic        zero;     // the sum is
+    logic [9:0]  top;
     logic        sign;
     logic        is_nan;
     logic        is_inf;
@@ -75,12 +76,11 @@ module fp_fma
   logic negative;
   logic [6:0] zeros;
   logic [9:0] shift;
-  logic [77:0] shifted;
   always_comb begin
-    difference = {28'd0, s1.product, 3'd0} - {2'd0, s1.addend} - 79'(s1.sticky);
-    // What is below the window makes the addend greater.
-    opposite = {1'd0, s1.addend} - {27'd0, s1.product, 3'd0} + 78'(s1.sticky);
+    // What is below the window makes the addend greater. It is the carry into the difference.
+    difference = 79'(({28'd0, s1.product, 3'd0, 1'b1} + {~{2'd0, s1.addend}, !s1.sticky}) >> 1);
     // An addend with bits below the window is smaller than the product.
+    opposite = {1'd0, s1.addend} - {27'd0, s1.product, 3'd0};
     negative = s1.subtract && difference[78];
     if (!s1.subtract) sum = {27'd0, s1.product, 3'd0} + {1'd0, s1.addend};
     else sum = negative ? opposite : difference[77:0];
@@ -91,23 +91,27 @@ module fp_fma
     else if (sum[45:14] != 0) zeros = 7'd32 + 7'(leading_zeros(sum[45:14]));
     else zeros = 7'd64 + 7'(leading_zeros({sum[13:0], 18'd0}));
     shift = 10'(zeros) < s1.top ? 10'(zeros) : s1.top - (`BUG(4) ? 10'd0 : 10'd1);
-    shifted = sum << shift[6:0];
-    s2_next.kept = shifted[77:54];
-    s2_next.guard = shifted[53];
-    s2_next.sticky = s1.sticky || shifted[52:0] != 0;
-    s2_next.field = sum == 0 ? 10'd0 : s1.top - shift - 10'd1;
+    s2_next.sum = sum;
+    s2_next.shift = shift[6:0];
+    s2_next.sticky = s1.sticky;
+    s2_next.zero = sum == 0;
+    s2_next.top = s1.top;
     s2_next.is_nan = s1.is_nan;
     s2_next.is_inf = s1.is_inf;
     s2_next.inf_sign = s1.inf_sign;
   end
   always_ff @(posedge clk) s2 <= s2_next;
 
-  // Stage 3: round and pack.
+  // Stage 3: shift, round and pack.
+  logic [77:0] shifted;
+  logic [9:0] field;             // of the exponent, but for the leading one, which adds 1
   logic up;
   logic [32:0] packed_bits;
   always_comb begin
-    up = s2.guard && (s2.sticky || s2.kept[0] || `BUG(5));
-    packed_bits = {s2.field, 23'd0} + 33'(s2.kept) + 33'(up);
+    shifted = s2.sum << s2.shift;
+    up = shifted[53] && (s2.sticky || shifted[52:0] != 0 || shifted[54] || `BUG(5));
+    field = s2.zero ? 10'd0 : s2.top - 10'(s2.shift) - 10'd1;
+    packed_bits = {field, 23'd0} + 33'(shifted[77:54]) + 33'(up);
     if (s2.is_nan) result = NAN;
     else if (s2.is_inf) result = {s2.inf_sign, INFINITY};
     else if (packed_bits[32:23] >= 10'd255) result = {s2.sign, `BUG(6) ? INFINITY - 31'd1 : INFINITY};
