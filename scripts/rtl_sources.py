@@ -15,6 +15,9 @@ PACKAGES = [RTL / "wave_isa_pkg.sv", RTL / "wave_core_pkg.sv", RTL / "l1_pkg.sv"
 # Parameter values of the core where they differ from the defaults of the module; those of the longest of several.
 PARAMETERS = {"unit_tags": {"LATENCY": 9}}
 
+# Modules that belong to what instantiates them, with parameters that differ from one place to the next.
+FLATTENED = ("unit_delay", "sram")
+
 
 def source(module):
     """Source file of a module."""
@@ -25,9 +28,9 @@ def source(module):
 
 
 def children(module):
-    """Modules that `module` instantiates, without `unit_delay`: shift registers are small and are flattened."""
+    """Modules that `module` instantiates, without those that are part of it: shift registers and memories."""
     text = source(module).read_text()
-    names = {f.stem for d in (RTL, UNITS) for f in d.glob("*.sv")} - {"unit_delay", module}
+    names = {f.stem for d in (RTL, UNITS) for f in d.glob("*.sv")} - {*FLATTENED, module}
     return sorted(n for n in names if re.search(rf"^\s+{n}\s+(#\(|\w+\s*\()", text, re.M))
 
 

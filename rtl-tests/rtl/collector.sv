@@ -1,6 +1,9 @@
 // Operand collectors (rules O1 to O3, I4). A collector takes an issued instruction and reads its rows from the banks
 // from the cycle after the issue on, the oldest collector first. When complete, it offers the instruction to the units.
 //
+// A row comes in the cycle after its read, in which the instruction may already leave. So operands come from the banks in
+// this cycle, and from the collector later.
+//
 // Each bank reads the first row of those that lie in it, in the order of the collectors and of their operands. All banks
 // choose side by side.
 `include "bugs.svh"
@@ -19,7 +22,8 @@ module collector
     output lanes_t condition[REGISTERS_COLLECTORS],
     output row_t   operands[REGISTERS_COLLECTORS][SOURCES],
     input  logic [REGISTERS_COLLECTORS-1:0] leaves,
-    // Operand read.
+    // Operand read. A row comes in the next cycle.
+    output logic   read[REGISTERS_BANKS],
     output slot_t  read_slot[REGISTERS_BANKS],
     output reg_t   read_register[REGISTERS_BANKS],
     input  row_t   read_row[REGISTERS_BANKS],
@@ -48,7 +52,7 @@ module collector
   lanes_t condition_q[N];
   logic [SOURCES-1:0] need_q[N];         // rows that it lacks
   logic [SOURCES-1:0][BANK_BITS-1:0] bank_q[N];
-  row_t   operands_q[N][SOURCES];
+  row_t   operands_q[N][SOURCES], current[N][SOURCES];
 
   always_comb begin
     for (int k = 0; k < N; k++) begin
@@ -58,7 +62,7 @@ module collector
       uop[k] = uop_q[order_q[k]];
       mask[k] = mask_q[order_q[k]];
       condition[k] = condition_q[order_q[k]];
-      for (int s = 0; s < SOURCES; s++) operands[k][s] = operands_q[order_q[k]][s];
+      for (int s = 0; s < SOURCES; s++) operands[k][s] = current[order_q[k]][s];
     end
   end
 
@@ -93,6 +97,7 @@ module collector
     for (int b = 0; b < REGISTERS_BANKS; b++) begin
       for (int i = 0; i < ALL; i++) in_bank[b][i] = wanted[i] && int'(bank[i]) == b;
       chosen[b] = lowest_row(in_bank[b]);
+      read[b] = in_bank[b] != 0;
       served = served | (`BUG(129) ? in_bank[b] : chosen[b]);
       for (int n = 0; n < SLOT_BITS; n++) begin
         for (int i = 0; i < ALL; i++) column[i] = chosen[b][i] && owner[i/SOURCES][n];
@@ -117,8 +122,8 @@ module collector
       for (int k = 0; k < N; k++) if (reads[k] && order_q[k] == index_t'(c)) row_read[c] = served[k*SOURCES+:SOURCES];
     end
 
-  // A row serves every operand that names its register. The bank that it comes from is known before the row.
-  logic [REGISTERS_BANKS-1:0] from[N][SOURCES];
+  // A row serves every operand that names its register. It comes in the next cycle, from the bank of `from_q`.
+  logic [REGISTERS_BANKS-1:0] from[N][SOURCES], from_q[N][SOURCES];
   row_t arriving[N][SOURCES];
   always_comb
     for (int c = 0; c < N; c++)
@@ -129,8 +134,9 @@ module collector
           for (int r = 0; r < SOURCES; r++)
             if (row_read[c][r] && int'(bank_q[c][r]) == b && uop_q[c].uses[s] && uop_q[c].source[s] == uop_q[c].source[r])
               from[c][s][b] = 1'b1;
-          if (from[c][s][b]) arriving[c][s] = arriving[c][s] | read_row[b];
+          if (from_q[c][s][b]) arriving[c][s] = arriving[c][s] | read_row[b];
         end
+        current[c][s] = from_q[c][s] != 0 ? arriving[c][s] : operands_q[c][s];
       end
 
   // Collectors in use after dispatch.
@@ -161,7 +167,10 @@ module collector
     for (int c = 0; c < N; c++) begin
       need_q[c] <= need_q[c] & ~row_read[c];
       if ((need_q[c] & ~row_read[c]) == 0) reading_q[c] <= 1'b0;
-      for (int s = 0; s < SOURCES; s++) if (from[c][s] != 0) operands_q[c][s] <= arriving[c][s];
+      for (int s = 0; s < SOURCES; s++) begin
+        from_q[c][s] <= from[c][s];
+        if (from_q[c][s] != 0) operands_q[c][s] <= arriving[c][s];
+      end
     end
     if (take) begin
       used_q[entry] <= 1'b1;

@@ -169,17 +169,19 @@ module wave_core
       .leaves, .lsu_room, .lsu_take, .lsu_place, .group_of, .wave_id, .group_id, .result, .result_row, .result_pred,
       .soon, .reserved);
 
+  logic  read[REGISTERS_BANKS];
   slot_t read_slot[REGISTERS_BANKS];
   reg_t  read_register[REGISTERS_BANKS];
   row_t  read_row[REGISTERS_BANKS];
   collector u_collector (
       .clk, .rst_n, .complete(collector_complete), .slot(collector_slot), .seq(collector_seq), .uop(collector_uop),
-      .mask(collector_mask), .condition(collector_condition), .operands(collector_operands), .leaves, .read_slot,
-      .read_register, .read_row, .finishes, .collecting, .free(collector_free), .take(collects != 0), .take_slot(slot),
-      .take_seq(seq), .take_uop(uop), .take_mask(lanes), .take_condition(condition));
+      .mask(collector_mask), .condition(collector_condition), .operands(collector_operands), .leaves, .read,
+      .read_slot, .read_register, .read_row, .finishes, .collecting, .free(collector_free), .take(collects != 0),
+      .take_slot(slot), .take_seq(seq), .take_uop(uop), .take_mask(lanes), .take_condition(condition));
   register_file u_registers (
-      .clk, .started, .registers(launch.registers), .initial_valid, .initial_value, .read_slot, .read_register,
-      .read_row, .write(row_write), .write_slot(row_slot), .write_register(row_register), .write_mask(row_mask), .write_row(row_value));
+      .clk, .rst_n, .started, .registers(launch.registers), .initial_valid, .initial_value, .read, .read_slot,
+      .read_register, .read_row, .write(row_write), .write_slot(row_slot), .write_register(row_register),
+      .write_mask(row_mask), .write_row(row_value));
 
   // Issue.
   issue u_issue (
