@@ -1,9 +1,10 @@
 // Local memory (rules L2, L3): one pass a cycle, in which each bank serves one word. Lanes on one word share its pass;
 // atomics take a pass each. Each workgroup's part begins at bank 0.
 //
-// A pass takes two cycles. In the first, which is that of the rules, the banks choose their words, and it is known
-// whether the pass is the last one. In the second, each bank reads its word and writes it. All passes go the same way, so
-// each sees what those before it have written. A result is needed a cycle after its last pass at the earliest.
+// A pass takes two cycles. In the first, which is that of the rules, the banks choose their words and begin to read them,
+// and it is known whether the pass is the last one. In the second, each bank has its word and writes it. All passes go the
+// same way, so each sees what those before it have written: a bank does not read a word that it writes in the same cycle
+// for the pass before, but keeps it. A result is needed two cycles after its last pass at the earliest.
 `include "bugs.svh"
 module local_memory
   import wave_core_pkg::*;
@@ -111,19 +112,21 @@ module local_memory
 
   // ---- The second cycle.
   logic valid_q;
-  bank_row_t then_base_q;
+  bank_row_t base, then_base_q;
+  bank_row_t row[LOCAL_BANKS], row_q[LOCAL_BANKS];
+  assign base = `BUG(142) ? '0 : base_q[group];
+  always_comb for (int b = 0; b < LOCAL_BANKS; b++) row[b] = base + bank_row_t'(word[b] >> BANK_INDEX_BITS);
   logic [LOCAL_BANKS-1:0][ALL-1:0] first_of_q, of_bank_q;
   logic [LOCAL_BANKS-1:0] serves_q;
-  word_t word_q[LOCAL_BANKS];
   parts_t served_q;
   always_ff @(posedge clk) begin
     if (valid) left_q <= left & ~served;
     valid_q <= rst_n && valid;
-    then_base_q <= `BUG(142) ? '0 : base_q[group];
+    then_base_q <= base;
     first_of_q <= first_of;
     of_bank_q <= of_bank;
     serves_q <= serves;
-    for (int b = 0; b < LOCAL_BANKS; b++) word_q[b] <= word[b];
+    for (int b = 0; b < LOCAL_BANKS; b++) row_q[b] <= row[b];
     served_q <= served;
   end
 
@@ -209,17 +212,20 @@ module local_memory
         fresh[r] = bank_row_t'(r) >= base_q[start_group] && bank_row_t'(r) < start_end;
   end
   for (genvar b = 0; b < LOCAL_BANKS; b++) begin : gen_bank
-    logic [31:0] words_q[ROWS];
     logic [ROWS-1:0] written_q;
-    bank_row_t row;
-    assign row = then_base_q + bank_row_t'(word_q[b] >> BANK_INDEX_BITS);
-    assign old_word[b] = serves_q[b] && written_q[row] ? words_q[row] : {4{LOCAL_POISON}};
+    logic bank_writes, again, again_q;  // the word of the pass before
+    logic [31:0] bank_word, written_word_q;
+    assign bank_writes = writes && serves_q[b];
+    assign again = bank_writes && row[b] == row_q[b];
+    sram #(.WORDS(ROWS), .WIDTH(32)) u_words (
+        .clk, .rst_n, .read(valid && serves[b] && !again), .read_at(row[b]), .read_word(bank_word),
+        .write(bank_writes), .write_at(row_q[b]), .write_mask(1'b1), .write_word(new_word[b]));
+    assign old_word[b] = !serves_q[b] || !written_q[row_q[b]] ? {4{LOCAL_POISON}} : again_q ? written_word_q : bank_word;
     always_ff @(posedge clk) begin
+      again_q <= again;
+      written_word_q <= new_word[b];
       if (start && !`BUG(143)) written_q <= written_q & ~fresh;
-      if (writes && serves_q[b]) begin
-        words_q[row] <= new_word[b];
-        written_q[row] <= 1'b1;
-      end
+      if (bank_writes) written_q[row_q[b]] <= 1'b1;
     end
   end
   // What always holds. Verilator checks it in every clock.

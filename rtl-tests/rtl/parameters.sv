@@ -36,8 +36,9 @@ module parameters;
   if (MAX_WAVES * WAVE_WIDTH > 1023) $error("MAX_WAVES: numbers of threads have 10 bits");
   if (BRANCH_LATENCY_CYCLES < 2)
     $error("BRANCH_LATENCY_CYCLES: at least 2, because a control instruction acts in the cycle after its issue");
-  if (FETCH_ICACHE_LATENCY_CYCLES < 1 || LOCAL_LATENCY_CYCLES < 1 || DISPATCHER_LATENCY_CYCLES < 1)
-    $error("latencies are at least a cycle");
+  if (FETCH_ICACHE_LATENCY_CYCLES < 1 || DISPATCHER_LATENCY_CYCLES < 1) $error("latencies are at least a cycle");
+  if (LOCAL_LATENCY_CYCLES < 2)
+    $error("LOCAL_LATENCY_CYCLES: at least 2, because a word is read in one cycle and kept as a result in the next");
   if (L1_HIT_LATENCY_CYCLES < 2) $error("L1_HIT_LATENCY_CYCLES: at least 2, because a frame is read in the cycle after its hit");
   if (DISPATCHER_WORKGROUPS_PER_CYCLE != 1) $error("DISPATCHER_WORKGROUPS_PER_CYCLE: the dispatcher sends one");
 endmodule
