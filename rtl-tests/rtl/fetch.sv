@@ -1,5 +1,8 @@
 // Fetch (rules F1 to F6): the arbiter over the waves, the instruction cache and its misses. A wave that stage resolve
 // redirects or ends is in a shadow, or has fetched the end of the code. So the request of a cycle does not depend on it.
+//
+// The lines are in a memory with clocks, which is read in the cycle of the request. The words come in the next cycle, in
+// which a group arrives at the earliest.
 `include "bugs.svh"
 module fetch
   import wave_isa_pkg::*;
@@ -45,11 +48,10 @@ module fetch
   typedef logic [30:0] line_t;
   typedef logic [WAY_BITS-1:0] way_t;
 
-  // Tags and data. `rank` orders the ways of a set; 0 is the most recently used.
+  // Tags. `rank` orders the ways of a set; 0 is the most recently used.
   logic  valid_q[SETS][WAYS];
   line_t tag_q[SETS][WAYS];
   way_t  rank_q[SETS][WAYS];
-  logic [LINE_WORDS-1:0][31:0] data_q[SETS][WAYS];
 
   // Lines being waited for, in the order of the first request.
   typedef struct packed {
@@ -65,13 +67,12 @@ module fetch
   logic [31:0] address_q[MAX_WAVES];
   slots_t fetching_q, fetched_end_q;
 
-  // Groups on their way; the next to arrive has index 0.
+  // Groups on their way, without their words; the next to arrive has index 0.
   typedef struct packed {
     logic       valid;
     slot_t      slot;
     pc_t        first;
     logic [1:0] words;
-    logic [FETCH_WORDS-1:0][31:0] word;
   } group_in_flight_t;
   group_in_flight_t flight_q[FETCH_ICACHE_LATENCY_CYCLES];
   group_in_flight_t request;
@@ -124,7 +125,6 @@ module fetch
   assign group_slot = flight_q[0].slot;
   assign group_first = flight_q[0].first;
   assign group_words = flight_q[0].words;
-  assign group_word = flight_q[0].word;
 
   // The request of this cycle.
   slots_t candidates, fetching, fetched_end;
@@ -195,8 +195,42 @@ module fetch
         hit_way = way_t'(w);
       end
   end
-  logic [LINE_WORDS-1:0][31:0] line_words;
-  assign line_words = fill_here && hit_way == fill_way ? reply_data : data_q[set][hit_way];
+  // The words of a request, in the cycle after it. A line that arrives in the cycle of the request is not read, since it is
+  // being written: the words are kept.
+  typedef logic [LINE_WORDS-1:0][31:0] line_words_t;
+  typedef logic [LINE_WORD_BITS-1:0] place_t;
+  typedef logic [FETCH_WORDS-1:0][31:0] words_t;
+  function automatic words_t words_at(input line_words_t of_line, input place_t at);
+    place_t place;
+    for (int i = 0; i < FETCH_WORDS; i++) begin
+      place = at + place_t'(unsigned'(i));
+      words_at[i] = of_line[place];
+    end
+  endfunction
+  logic   arrives_now, then_arrived_q;
+  place_t then_at_q;
+  line_words_t read_line;
+  words_t then_word, then_arrived_word_q;
+  assign arrives_now = fill_here && hit_way == fill_way;
+  sram #(.WORDS(SETS << WAY_BITS), .WIDTH(LINE_BITS)) u_lines (
+      .clk, .rst_n, .read(wanted && hit && !arrives_now), .read_at({set, hit_way}), .read_word(read_line),
+      .write(reply_valid), .write_at({fill_set, fill_way}), .write_mask(1'b1), .write_word(reply_data));
+  always_ff @(posedge clk) begin
+    then_arrived_q <= arrives_now;
+    then_at_q <= place_t'(address);
+    then_arrived_word_q <= words_at(reply_data, place_t'(address));
+  end
+  assign then_word = then_arrived_q ? then_arrived_word_q : words_at(read_line, then_at_q);
+  if (FETCH_ICACHE_LATENCY_CYCLES == 1) begin : gen_word_now
+    assign group_word = then_word;
+  end else begin : gen_word_later
+    words_t word_q[FETCH_ICACHE_LATENCY_CYCLES-1];
+    always_ff @(posedge clk) begin
+      for (int i = 0; i < FETCH_ICACHE_LATENCY_CYCLES - 2; i++) word_q[i] <= word_q[i+1];
+      word_q[FETCH_ICACHE_LATENCY_CYCLES-2] <= then_word;
+    end
+    assign group_word = word_q[0];
+  end
 
   // A miss joins that of its line or takes a free entry.
   logic joined, allocated, accepted_miss;
@@ -229,7 +263,6 @@ module fetch
     request.slot = slot;
     request.first = first;
     request.words = words;
-    for (int i = 0; i < FETCH_WORDS; i++) request.word[i] = line_words[LINE_WORD_BITS'(address + unsigned'(i))];
   end
 
   // Ranks after the fill and the use of this cycle.
@@ -281,7 +314,6 @@ module fetch
     if (reply_valid) begin
       valid_q[fill_set][fill_way] <= 1'b1;
       tag_q[fill_set][fill_way] <= reply_line;
-      data_q[fill_set][fill_way] <= reply_data;
       for (int w = 0; w < WAYS; w++) rank_q[fill_set][w] <= fill_rank[w];
     end
     if (requested && words != 0) for (int w = 0; w < WAYS; w++) rank_q[set][w] <= use_rank[w];
