@@ -1,6 +1,10 @@
 // The load/store unit (rules L1 to L8, W2): a queue of wave instructions that works on its head, a latch for the access
-// to the L1 that comes next, entries that hold addresses and results, and complete loads in the order of their
-// completion.
+// to the L1 that comes next, pending entries that gather the responses of a load, results, and complete loads in the order
+// of their completion.
+//
+// Results are in memories with clocks. Local memory writes a result with each pass, the L1 with the last response, which
+// both can come in one cycle: so each has memories of its own, one for each row. The first row of a load is read in the
+// cycle before the load can return, which may be that of its last response: then this row is kept beside the memory.
 //
 // Order within a cycle: results of local memory and the L1, the access in the latch, then the head of the queue, which
 // puts its next access into the latch if that is empty.
@@ -81,18 +85,25 @@ module lsu
 
   // Entries, each used from the collector until retirement.
   logic [LSU_ENTRIES-1:0] used_q;
-  slot_t  entry_slot_q[LSU_ENTRIES];
-  seq_t   entry_seq_q[LSU_ENTRIES];
-  uop_t   entry_uop_q[LSU_ENTRIES];
-  lanes_t entry_mask_q[LSU_ENTRIES];
-  row_t   entry_address_q[LSU_ENTRIES];
-  row_t   entry_rows_q[LSU_ENTRIES][4];
-  logic [5:0] outstanding_q[LSU_ENTRIES];
-  logic [LSU_ENTRIES-1:0] all_sent_q;
+
+  // Pending entries (rule L7): what has come of a load, from its first access until its last response. Of an address are
+  // enough its place in the line and the last bit of the line's number, since a lane touches at most two lines, one
+  // behind the other.
+  localparam int P = LSU_PENDING_ENTRIES;
+  typedef logic [P-1:0] pending_t;
+  typedef logic [LANES-1:0][LINE_SHIFT:0] places_t;
+  pending_t   pending_used_q, pending_left;
+  entry_t     pending_entry_q[P];
+  places_t    pending_places_q[P];
+  logic [2:0] pending_log_bytes_q[P];
+  row_t       pending_rows_q[P][4];
+  logic [5:0] outstanding_q[P];
+  pending_t   all_sent_q;
 
   // Responses.
   entry_t answered;
   logic   for_entry, completes;
+  pending_t answers, completing;
   assign answered = response.owner.entry;
   always_comb begin
     case (response.kind)
@@ -103,32 +114,49 @@ module lsu
   end
   assign acknowledge_epoch = response.owner.epoch;
   assign for_entry = response_valid && !acknowledge && !response.owner.posted;
-  assign completes = for_entry && outstanding_q[answered] == 1 && all_sent_q[answered];
+  pending_t same_entry;
+  always_comb
+    for (int i = 0; i < P; i++) begin
+      same_entry[i] = pending_used_q[i] && pending_entry_q[i] == answered;
+      answers[i] = for_entry && same_entry[i];
+      completing[i] = answers[i] && outstanding_q[i] == 1 && all_sent_q[i];
+    end
+  assign completes = completing != 0;
+  assign pending_left = pending_used_q & ~completing;
 
   // The lanes' bytes of the line. It is the first or the second line that a lane touches.
   row_t merged[4];
+  places_t places;
   logic in_first;
+  logic [2:0] log_bytes;
   logic [LINE_SHIFT-1:0] offset;
   logic [15:0] all_bytes;
   logic [2*L1_LINE_BYTES-1:0] here;
   logic [2*LINE_BITS-1:0] bytes;
   always_comb begin
-    all_bytes = 16'((17'd1 << (5'd1 << entry_uop_q[answered].memory.log_bytes)) - 17'd1);
+    places = '0;
+    log_bytes = '0;
+    for (int r = 0; r < 4; r++) merged[r] = '0;
+    for (int i = 0; i < P; i++)
+      if (same_entry[i]) begin
+        places = places | pending_places_q[i];
+        log_bytes = log_bytes | pending_log_bytes_q[i];
+        for (int r = 0; r < 4; r++) merged[r] = merged[r] | pending_rows_q[i][r];
+      end
+    all_bytes = 16'((17'd1 << (5'd1 << log_bytes)) - 17'd1);
     in_first = 1'b0;
     offset = '0;
     here = '0;
     bytes = '0;
-    for (int r = 0; r < 4; r++) merged[r] = entry_rows_q[answered][r];
     for (int l = 0; l < LANES; l++) begin
-      offset = entry_address_q[answered][l][LINE_SHIFT-1:0];
-      in_first = entry_address_q[answered][l][31:LINE_SHIFT] == response.line[31:LINE_SHIFT];
+      offset = places[l][LINE_SHIFT-1:0];
+      in_first = places[l][LINE_SHIFT] == response.line[LINE_SHIFT];
       here = in_first ? {{L1_LINE_BYTES{1'b0}}, {L1_LINE_BYTES{1'b1}}} : {{L1_LINE_BYTES{1'b1}}, {L1_LINE_BYTES{1'b0}}};
       bytes = in_first ? {{LINE_BITS{1'b0}}, response.data} : {response.data, {LINE_BITS{1'b0}}};
       here = here >> offset;
       bytes = bytes >> {offset, 3'd0};
       for (int i = 0; i < 16; i++)
-        if (for_entry && response.owner.lanes[l] && all_bytes[i] && here[i])
-          merged[i/4][l][8*(i%4)+:8] = bytes[8*i+:8];
+        if (response.owner.lanes[l] && all_bytes[i] && here[i]) merged[i/4][l][8*(i%4)+:8] = bytes[8*i+:8];
     end
   end
 
@@ -141,34 +169,70 @@ module lsu
   entry_t returns_first_q;
   logic [ENTRY_BITS:0] returns_count_q;
   logic [1:0] return_row_q;
-  // The oldest is in registers: the next one behind it, else one that becomes complete, when it is over or there is none.
+  // The oldest is read in the cycle before it returns: the next one behind it, else one that becomes complete, when it is
+  // over or there is none. Of each load the memory has what it was when it came from its collector.
   typedef struct packed {
-    entry_t     entry;
     slot_t      slot;
     seq_t       seq;
     pc_t        pc;
     lanes_t     mask;
     reg_t       rd;
     logic [2:0] rows;
+    logic [2:0] log_bytes;
+    logic       device;
   } returning_t;
-  returning_t oldest_q, oldest_next;
-  logic   return_last;
-  entry_t next_entry;
-  assign next_entry = returns_count_q > 1 ? returns_q[returns_first_q + 1'b1]
-      : local_valid_q[0] ? local_entry_q[0] : answered;
-  assign oldest_next = '{
-      entry: next_entry, slot: entry_slot_q[next_entry], seq: entry_seq_q[next_entry], pc: entry_uop_q[next_entry].pc,
-      mask: entry_mask_q[next_entry], rd: entry_uop_q[next_entry].rd, rows: entry_uop_q[next_entry].dst_rows};
+  returning_t oldest, taken;
+  logic   return_last, reads_oldest, next_waits, next_row;
+  entry_t next_entry, oldest_entry_q, free_entry;
+  assign next_waits = returns_count_q > 1;
+  assign next_entry = next_waits ? returns_q[returns_first_q + 1'b1] : local_valid_q[0] ? local_entry_q[0] : answered;
+  assign reads_oldest = (return_last || returns_count_q == 0) && (next_waits || local_valid_q[0] || completes);
+  assign taken = '{
+      slot: take_slot, seq: take_seq, pc: take_uop.pc, mask: take_mask, rd: take_uop.rd, rows: take_uop.dst_rows,
+      log_bytes: take_uop.memory.log_bytes, device: take_uop.memory.device};
+  sram #(.WORDS(LSU_ENTRIES), .WIDTH($bits(returning_t))) u_entries (
+      .clk, .rst_n, .read(reads_oldest), .read_at(next_entry), .read_word(oldest), .write(take), .write_at(free_entry),
+      .write_mask(1'b1), .write_word(taken));
   assign return_valid = returns_count_q != 0;
-  assign return_slot = oldest_q.slot;
-  assign return_seq = oldest_q.seq;
-  assign return_pc = oldest_q.pc;
-  assign return_register = oldest_q.rd + REG_BITS'(return_row_q);
-  assign return_mask = oldest_q.mask;
-  assign return_row = entry_rows_q[oldest_q.entry][return_row_q];
-  assign return_last = return_taken && 3'(return_row_q) + 3'd1 == oldest_q.rows;
+  assign return_slot = oldest.slot;
+  assign return_seq = oldest.seq;
+  assign return_pc = oldest.pc;
+  assign return_register = oldest.rd + REG_BITS'(return_row_q);
+  assign return_mask = oldest.mask;
+  assign return_last = return_taken && 3'(return_row_q) + 3'd1 == oldest.rows;
+  assign next_row = return_taken && !return_last;
   assign return_retire = '{
-      valid: return_last, slot: return_slot, rd: oldest_q.rd, rows: oldest_q.rows, pred: 1'b0, access: 1'b1};
+      valid: return_last, slot: return_slot, rd: oldest.rd, rows: oldest.rows, pred: 1'b0, access: 1'b1};
+
+  // Results. Those of the L1 are written with the last response: a first row that is read in this cycle is kept.
+  logic   local_writes_q, kept_q;
+  row_t   kept_row_q, device_row[4], local_row[2], local_rows[2];
+  entry_t local_written;
+  logic [LANES-1:0][7:0] local_bytes;
+  logic   first_kept;
+  assign first_kept = !next_waits && !local_valid_q[0];
+  for (genvar r = 0; r < 4; r++) begin : gen_device_row
+    sram #(.WORDS(LSU_ENTRIES), .WIDTH(32 * LANES)) u_rows (
+        .clk, .rst_n, .read(r == 0 ? reads_oldest && !first_kept : next_row && int'(return_row_q) + 1 == r),
+        .read_at(r == 0 ? next_entry : oldest_entry_q), .read_word(device_row[r]), .write(completes), .write_at(answered),
+        .write_mask(1'b1), .write_word(merged[r]));
+  end
+  for (genvar r = 0; r < 2; r++) begin : gen_local_row
+    logic [LANES-1:0][3:0] row_bytes;
+    always_comb for (int l = 0; l < LANES; l++) row_bytes[l] = local_bytes[l][4*r+:4];
+    sram #(.WORDS(LSU_ENTRIES), .WIDTH(32 * LANES), .PARTS(4 * LANES)) u_rows (
+        .clk, .rst_n, .read(r == 0 ? reads_oldest : next_row && int'(return_row_q) + 1 == r),
+        .read_at(r == 0 ? next_entry : oldest_entry_q), .read_word(local_row[r]), .write(local_writes_q),
+        .write_at(local_written), .write_mask(row_bytes), .write_word(local_rows[r]));
+  end
+  // Lanes and bytes that the load does not have are 0.
+  row_t whole_row;
+  always_comb begin
+    whole_row = !oldest.device ? local_row[return_row_q[0]] : kept_q && return_row_q == 0 ? kept_row_q
+        : device_row[return_row_q];
+    for (int l = 0; l < LANES; l++)
+      return_row[l] = {{16{oldest.log_bytes > 1}}, {8{oldest.log_bytes != 0}}, 8'hff} & {32{oldest.mask[l]}} & whole_row[l];
+  end
 
   // The head of the queue.
   uop_t   head;
@@ -215,9 +279,8 @@ module lsu
   // Local memory reads and writes in the cycle after a pass. An instruction that has left the queue still has its
   // operands in its place then.
   place_t local_place_q;
-  logic   local_returns_q;
-  row_t   local_rows[2], local_data[2];
-  logic [LANES-1:0][7:0] local_bytes;
+  row_t   local_data[2];
+  assign local_written = entry_q[local_place_q];
   assign local_data[0] = operands_q[local_place_q][1];
   assign local_data[1] = operands_q[local_place_q][2];
   local_memory u_local (
@@ -273,14 +336,20 @@ module lsu
   // The access latch. The first access of an instruction takes a pending entry, if it returns something.
   logic    latch_full_q, latch_first_q, latch_last_q;
   access_t latch_q;
+  slot_t   latch_slot_q;
+  seq_t    latch_seq_q;
+  pc_t     latch_pc_q;
+  places_t latch_places_q;
+  logic [2:0] latch_log_bytes_q;
   logic    latch_left, enters, pending_full;
   entry_t  latch_entry;
-  typedef logic [$clog2(LSU_PENDING_ENTRIES+1)-1:0] pending_t;
-  pending_t pending_q, pending;
+  pending_t pending_free, pending_taken, latch_pending_q, latch_pending;
   assign latch_entry = latch_q.owner.entry;
-  assign pending = pending_q - pending_t'(completes);
+  assign pending_free = ~pending_left & (pending_left + 1'b1);
+  assign latch_pending = latch_first_q ? pending_free : latch_pending_q;
+  assign pending_taken = access_accepted && !latch_q.owner.posted ? latch_pending : '0;
   assign pending_full = latch_first_q && !latch_q.owner.posted
-      && int'(pending) == LSU_PENDING_ENTRIES - int'(`BUG(136));
+      && (`BUG(136) ? $countones(pending_left) == P - 1 : pending_left == '1);
   assign access_valid = latch_full_q && !pending_full;
   // The epoch that is open when the L1 accepts it.
   always_comb begin
@@ -298,15 +367,14 @@ module lsu
   assign local_seq = seq_q[first_q];
   assign local_pc = head.pc;
   assign device_retire = '{
-      valid: access_accepted && latch_last_q && latch_q.owner.posted, slot: entry_slot_q[latch_entry], rd: '0,
+      valid: access_accepted && latch_last_q && latch_q.owner.posted, slot: latch_slot_q, rd: '0,
       rows: 3'd0, pred: 1'b0, access: 1'b1};
-  assign device_seq = entry_seq_q[latch_entry];
-  assign device_pc = entry_uop_q[latch_entry].pc;
+  assign device_seq = latch_seq_q;
+  assign device_pc = latch_pc_q;
   assign count_left = count_q - count_t'(head_done);
   assign room = (`BUG(138) ? int'(count_left) : int'(count_q)) < Q;
 
   logic [LSU_ENTRIES-1:0] free_lowest;
-  entry_t free_entry;
   always_comb begin
     free_lowest = ~used_q & (used_q + 1'b1);
     free_entry = '0;
@@ -342,23 +410,10 @@ module lsu
       entry_q[take_at] <= free_entry;
       for (int s = 0; s < SOURCES; s++) operands_q[take_at][s] <= take_operands[s];
       used_q[free_entry] <= 1'b1;
-      entry_slot_q[free_entry] <= take_slot;
-      entry_seq_q[free_entry] <= take_seq;
-      entry_uop_q[free_entry] <= take_uop;
-      entry_mask_q[free_entry] <= take_mask;
-      entry_address_q[free_entry] <= take_operands[0];
-      for (int r = 0; r < 4; r++) entry_rows_q[free_entry][r] <= '0;
-      outstanding_q[free_entry] <= '0;
-      all_sent_q[free_entry] <= 1'b0;
     end
-    // Local memory: the bytes read by the pass of the cycle before, and the result after the last pass.
+    // Local memory: the pass of this cycle brings its bytes in the next one, and the last pass the result.
     local_place_q <= first_q;
-    local_returns_q <= returns;
-    if (local_returns_q)
-      for (int l = 0; l < LANES; l++)
-        for (int i = 0; i < 8; i++)
-          if (local_bytes[l][i])
-            entry_rows_q[entry_q[local_place_q]][i/4][l][8*(i%4)+:8] <= local_rows[i/4][l][8*(i%4)+:8];
+    local_writes_q <= rst_n && local_pass && returns;
     for (int i = 0; i < LOCAL_LATENCY_CYCLES - 1; i++) begin
       local_valid_q[i] <= local_valid_q[i+1];
       local_entry_q[i] <= local_entry_q[i+1];
@@ -373,17 +428,28 @@ module lsu
       latch_q <= next_access;
       latch_first_q <= head_starts || !any_sent_q;
       latch_last_q <= (left & ~served) == 0;
+      latch_slot_q <= slot_q[first_q];
+      latch_seq_q <= seq_q[first_q];
+      latch_pc_q <= head.pc;
+      latch_log_bytes_q <= head.memory.log_bytes;
+      for (int l = 0; l < LANES; l++) latch_places_q[l] <= address[l][LINE_SHIFT:0];
     end
-    pending_q <= pending;
-    if (for_entry) begin
-      for (int r = 0; r < 4; r++) entry_rows_q[answered][r] <= merged[r];
-      outstanding_q[answered] <= outstanding_q[answered] - 1'b1;
-    end
-    if (access_accepted && !latch_q.owner.posted) begin
-      if (latch_first_q) pending_q <= pending + 1'b1;
-      outstanding_q[latch_entry] <= for_entry && answered == latch_entry ? outstanding_q[latch_entry]
-                                                                          : outstanding_q[latch_entry] + 1'b1;
-      all_sent_q[latch_entry] <= latch_last_q;
+    pending_used_q <= pending_left | pending_taken;
+    if (access_accepted) latch_pending_q <= latch_pending;
+    for (int i = 0; i < P; i++) begin
+      if (answers[i]) begin
+        for (int r = 0; r < 4; r++) pending_rows_q[i][r] <= merged[r];
+        outstanding_q[i] <= outstanding_q[i] - 1'b1;
+      end
+      if (pending_taken[i]) begin
+        if (latch_first_q) begin
+          pending_entry_q[i] <= latch_entry;
+          pending_places_q[i] <= latch_places_q;
+          pending_log_bytes_q[i] <= latch_log_bytes_q;
+          outstanding_q[i] <= 6'd1;
+        end else outstanding_q[i] <= answers[i] ? outstanding_q[i] : outstanding_q[i] + 1'b1;
+        all_sent_q[i] <= latch_last_q;
+      end
     end
     // Complete loads.
     if (local_valid_q[0]) returns_q[returns_last] <= local_entry_q[0];
@@ -392,8 +458,12 @@ module lsu
         - (ENTRY_BITS+1)'(return_last);
     if (return_last) returns_first_q <= returns_first_q + 1'b1;
     if (return_taken) return_row_q <= return_last ? '0 : return_row_q + 1'b1;
-    if (return_last || returns_count_q == 0) oldest_q <= oldest_next;
-    if (return_last) used_q[oldest_q.entry] <= 1'b0;
+    if (reads_oldest) begin
+      oldest_entry_q <= next_entry;
+      kept_q <= first_kept;
+      kept_row_q <= merged[0];
+    end
+    if (return_last) used_q[oldest_entry_q] <= 1'b0;
     if (local_retire.valid) used_q[head_entry] <= 1'b0;
     if (device_retire.valid) used_q[latch_entry] <= 1'b0;
     if (!rst_n) begin
@@ -406,7 +476,7 @@ module lsu
       returns_first_q <= '0;
       returns_count_q <= '0;
       return_row_q <= '0;
-      pending_q <= '0;
+      pending_used_q <= '0;
       any_sent_q <= 1'b0;
       latch_full_q <= 1'b0;
     end
@@ -416,13 +486,13 @@ module lsu
     if (rst_n) begin
       assert (!take || int'(count_left) < Q) else $error("the queue is full");
       assert (!take || !used_q[free_entry]) else $error("an entry is taken that is in use");
-      assert (!for_entry || (used_q[answered] && outstanding_q[answered] != 0))
-      else $error("a response that no entry waits for");
-      assert (!return_valid || oldest_q.entry == returns_q[returns_first_q])
+      assert (!for_entry || (used_q[answered] && $onehot(answers))) else $error("a response that no entry waits for");
+      assert (!return_valid || oldest_entry_q == returns_q[returns_first_q])
       else $error("the load that returns is not the oldest complete one");
-      assert (!return_last || used_q[oldest_q.entry]) else $error("an entry is given back that is not in use");
+      assert (!return_last || used_q[oldest_entry_q]) else $error("an entry is given back that is not in use");
       assert (int'(returning_q) <= RETURNS) else $error("more loads than return entries");
-      assert (int'(pending_q) <= LSU_PENDING_ENTRIES) else $error("more loads than pending entries");
+      assert (!access_accepted || latch_q.owner.posted || pending_taken != 0)
+      else $error("more loads than pending entries");
       assert (!enters || served != 0) else $error("an access without a lane");
       assert (!access_accepted || latch_full_q) else $error("the L1 accepts an access that is not there");
       assert (!latch_full_q || used_q[latch_entry]) else $error("an access of an instruction that has retired");
