@@ -4,8 +4,8 @@
 // Order within a cycle: an invalidation, a reply is accepted, a response is taken, the load/store unit makes its access,
 // and then the oldest request leaves.
 //
-// The cycle of an access decides about it by tags and misses alone. Its frame is read and written in the cycle after. A
-// hit's data and what an atomic writes through are needed then at the earliest.
+// The cycle of an access decides about it by tags and misses alone, and reads its frame. The line comes in the cycle
+// after, in which it is written. A hit's data and what an atomic writes through are needed then at the earliest.
 `include "bugs.svh"
 module l1
   import wave_core_pkg::*;
@@ -33,7 +33,6 @@ module l1
   // Frames. A frame whose sector was dropped has a tag but no valid data.
   ways_t named_q[SETS], valid_q[SETS];
   line_t tag_q[SETS][WAYS];
-  data_t data_q[SETS][WAYS];
 
   // Outstanding lines. `found`: accesses join it, or stay behind its atomics.
   logic [MSHRS-1:0] mshr_used_q, mshr_current_q, mshr_found_q;
@@ -210,8 +209,6 @@ module l1
 
   // ---- The access of the cycle before: its frame, and what an atomic writes there and through.
   logic   then_writes_q, then_atomic_q;
-  set_t   then_set_q;
-  way_t   then_way_q;
   logic [3:0] then_op_q;
   bytes_t then_mask_q, then_written;
   data_t  then_data_q, frame_data, then_data;
@@ -219,14 +216,15 @@ module l1
   always_ff @(posedge clk) begin
     then_writes_q <= rst_n && writes_frame;
     then_atomic_q <= rst_n && sends && local_atomic;
-    then_set_q <= set;
-    then_way_q <= way;
     then_op_q <= access.atomic_op;
     then_mask_q <= access.byte_mask;
     then_data_q <= access.data;
     then_swap_q <= access.swap;
   end
-  assign frame_data = data_q[then_set_q][then_way_q];
+  // The access of the cycle before comes before the reply of this one.
+  l1_frames u_frames (
+      .clk, .rst_n, .valid(access_valid), .set, .hit_ways, .way, .then_line(frame_data), .then_writes(then_writes_q),
+      .then_written(masked(frame_data, then_written, then_data)), .install, .reply_set, .victim, .reply_data);
   always_comb begin
     then_written = then_mask_q;
     then_data = then_data_q;
@@ -272,12 +270,7 @@ module l1
   assign waits_at = allocates ? mshr_free : mshr;
 
   always_ff @(posedge clk) begin
-    // The access of the cycle before comes before the reply of this one.
-    if (then_writes_q) data_q[then_set_q][then_way_q] <= masked(frame_data, then_written, then_data);
-    if (install) begin
-      tag_q[reply_set][victim] <= reply_line;
-      data_q[reply_set][victim] <= reply_data;
-    end
+    if (install) tag_q[reply_set][victim] <= reply_line;
     for (int s = 0; s < SETS; s++)
       for (int w = 0; w < WAYS; w++) begin
         if (invalidate) {named_q[s][w], valid_q[s][w]} <= '0;
