@@ -66,11 +66,11 @@ module wave
   registers_t cleared[MAX_WAVES];
   preds_t     cleared_preds[MAX_WAVES];
   registers_t freed[CLASSES];
-  logic [CLASSES-1:0] hit, column;
   always_comb for (int c = 0; c < CLASSES; c++) freed[c] = rows_of(soon[c].rd, soon[c].rows);
-  always_comb begin
-    {hit, column} = '0;
-    for (int w = 0; w < MAX_WAVES; w++) begin
+  for (genvar w = 0; w < MAX_WAVES; w++) begin : gen_cleared
+    logic [CLASSES-1:0] hit, column;
+    always_comb begin
+      {hit, column} = '0;
       for (int c = 0; c < CLASSES; c++) hit[c] = soon[c].valid && soon[c].slot == slot_t'(w);
       for (int r = 0; r < MAX_REGISTERS; r++) begin
         for (int c = 0; c < CLASSES; c++) column[c] = hit[c] && freed[c][r];
