@@ -232,28 +232,25 @@ module fetch
     assign group_word = word_q[0];
   end
 
-  // A miss joins that of its line or takes a free entry.
-  logic joined, allocated, accepted_miss;
+  // A miss joins that of its line or takes the first free entry. Whether the request hits is known last.
+  typedef logic [FETCH_ICACHE_MSHRS-1:0] misses_t;
+  misses_t same_line, free_misses, joins, takes;
+  logic    misses, lost;
   always_comb begin
+    for (int i = 0; i < FETCH_ICACHE_MSHRS; i++) begin
+      same_line[i] = miss_replied[i].valid && miss_replied[i].line == line;
+      free_misses[i] = !miss_replied[i].valid;
+    end
+    misses = wanted && words != 0 && !hit;
+    lost = same_line == 0 && free_misses == 0;
+    joins = misses ? same_line : '0;
+    takes = misses && same_line == 0 ? free_misses & (~free_misses + 1'b1) : '0;
     miss_d = miss_replied;
-    joined = 1'b0;
-    allocated = 1'b0;
-    for (int i = 0; i < FETCH_ICACHE_MSHRS; i++)
-      if (wanted && words != 0 && !hit && miss_replied[i].valid && miss_replied[i].line == line) begin
-        joined = 1'b1;
-        miss_d[i].waves[slot] = 1'b1;
-      end
-    for (int i = 0; i < FETCH_ICACHE_MSHRS; i++)
-      if (wanted && words != 0 && !hit && !joined && !allocated && !miss_replied[i].valid) begin
-        allocated = 1'b1;
-        miss_d[i].valid = 1'b1;
-        miss_d[i].sent = 1'b0;
-        miss_d[i].line = line;
-        miss_d[i].waves = '0;
-        miss_d[i].waves[slot] = 1'b1;
-      end
+    for (int i = 0; i < FETCH_ICACHE_MSHRS; i++) begin
+      if (takes[i]) miss_d[i] = '{valid: 1'b1, sent: 1'b0, line: line, waves: pick};
+      if (joins[i]) miss_d[i].waves = miss_replied[i].waves | pick;
+    end
   end
-  assign accepted_miss = joined || allocated;
   assign requested = wanted && (words == 0 || hit);
   assign requested_slot = slot;
   assign requested_first = first;
@@ -303,8 +300,8 @@ module fetch
         address_q[w] <= address_of[w] + 32'(words_of[w]);
       end
     end
-    if (requested || accepted_miss) begin
-      fetching_q[slot] <= 1'b1;
+    if (wanted && (words == 0 || hit || !lost)) begin
+      fetching_q <= fetching | pick;
       turn_q <= `BUG(117) ? {{MAX_WAVES-1{1'b1}}, 1'b0} : slots_behind(pick);
     end
     if (drop) begin

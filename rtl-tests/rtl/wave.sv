@@ -108,17 +108,30 @@ module wave
       drained[w] = in_flight_q[w] == flight_t'(retired_q[w]);
     end
 
-  // Retirements of this cycle, per wave. Those of the load/store unit are known last.
+  // Retirements of this cycle, per wave. Those of local and device memory that return nothing are known last, so that the
+  // counts without them, with one and with both are at hand.
   over_t    accesses_over[MAX_WAVES], loads_over[MAX_WAVES];
-  retired_t retired[MAX_WAVES];
-  logic [RETIRE_PORTS-1:0] retires;
+  retired_t retired[MAX_WAVES], retired_before[MAX_WAVES];
+  slots_t   local_retires, device_retires;
+  logic [RETIRE_LOAD:0] retires;
   always_comb begin
     retires = '0;
     for (int w = 0; w < MAX_WAVES; w++) begin
-      for (int p = 0; p < RETIRE_PORTS; p++) retires[p] = retire[p].valid && retire[p].slot == slot_t'(w);
+      for (int p = 0; p <= RETIRE_LOAD; p++) retires[p] = retire[p].valid && retire[p].slot == slot_t'(w);
+      local_retires[w] = retire[RETIRE_LOCAL].valid && retire[RETIRE_LOCAL].slot == slot_t'(w);
+      device_retires[w] = retire[RETIRE_DEVICE].valid && retire[RETIRE_DEVICE].slot == slot_t'(w);
       loads_over[w] = over_t'(retires[RETIRE_LOAD]);
-      accesses_over[w] = over_t'($countones(retires[RETIRE_PORTS-1:RETIRE_LOAD]));
-      retired[w] = retired_t'($countones(retires[CLASSES-1:0])) + retired_t'(accesses_over[w]);
+      retired_before[w] = retired_t'($countones(retires));
+      if (local_retires[w] && device_retires[w]) begin
+        accesses_over[w] = loads_over[w] + over_t'(2);
+        retired[w] = retired_before[w] + retired_t'(2);
+      end else if (local_retires[w] || device_retires[w]) begin
+        accesses_over[w] = loads_over[w] + over_t'(1);
+        retired[w] = retired_before[w] + retired_t'(1);
+      end else begin
+        accesses_over[w] = loads_over[w];
+        retired[w] = retired_before[w];
+      end
     end
   end
 
@@ -138,19 +151,23 @@ module wave
   assign head = buffer_q[{slot, first}];
 
   // Buffers after issue and decode, and after stage resolve. The wave that it concerns neither issues nor gets a group.
-  logic [1:0] pushes, brought;
+  logic [1:0] pushes;
   assign pushes = 2'(push_valid[0]) + 2'(push_valid[1]);
-  assign brought = 2'(brings[0]) + 2'(brings[1]);
   count_t count_d[MAX_WAVES];
-  count_t claimed[MAX_WAVES];          // entries in use, with those of the group that arrives
+  // Room beside none, one and two more instructions. How many the group brings is known late.
+  localparam int MOST = FETCH_BUFFER_ENTRIES - FETCH_WORDS;
+  slots_t arrives_for;
+  logic [2:0] room[MAX_WAVES];
   always_comb begin
     for (int w = 0; w < MAX_WAVES; w++) begin
       count_d[w] = count_q[w];
       if (push_slot == slot_t'(w)) count_d[w] = count_q[w] + count_t'(pushes);
       if (pop[w]) count_d[w] = count_d[w] - 1'b1;
       if (drop && drop_slot == slot_t'(w)) count_d[w] = '0;
-      claimed[w] = count_q[w] + (arrives && push_slot == slot_t'(w) ? count_t'(brought) : '0);
-      has_room[w] = claimed[w] <= count_t'(FETCH_BUFFER_ENTRIES - FETCH_WORDS - int'(`BUG(112)));
+      arrives_for[w] = arrives && push_slot == slot_t'(w);
+      for (int n = 0; n < 3; n++)
+        room[w][n] = int'(count_q[w]) + (arrives_for[w] ? n : 0) + int'(`BUG(112)) <= MOST;
+      has_room[w] = brings == 2'd3 ? room[w][2] : brings != 0 ? room[w][1] : room[w][0];
     end
   end
 

@@ -39,23 +39,19 @@ module workgroup
   assign at_barrier = at_barrier_q;
 
   // Arrival: the workgroup takes the lowest free slots, wave 0 the lowest of them. So the free slots below a slot say
-  // which wave takes it.
+  // which wave takes it. They are counted in the cycle before, since much of the arrival's cycle depends on it.
   typedef logic [SLOT_BITS:0] waves_t;
   typedef logic [SLOT_BITS+LANE_BITS:0] threads_t;
-  waves_t free_below[MAX_WAVES];
-  slots_t below;
+  waves_t free_below_q[MAX_WAVES];
   logic [SLOT_BITS-1:0] start_wave[MAX_WAVES];
   logic group_found;
   always_comb begin
-    below = '0;
     for (int w = 0; w < MAX_WAVES; w++) begin
-      free_below[w] = waves_t'($countones(~resident_q & below));
-      below[w] = 1'b1;
-      started[w] = start_valid && !resident_q[w] && free_below[w] < waves_t'(launch.waves);
-      start_wave[w] = started[w] ? (`BUG(203) ? SLOT_BITS'(w) : SLOT_BITS'(free_below[w])) : '0;
+      started[w] = start_valid && !resident_q[w] && free_below_q[w] < waves_t'(launch.waves);
+      start_wave[w] = started[w] ? (`BUG(203) ? SLOT_BITS'(w) : SLOT_BITS'(free_below_q[w])) : '0;
       for (int l = 0; l < LANES; l++)
         started_lanes[w][l] = started[w]
-            && ({free_below[w], LANE_BITS'(unsigned'(l))} < threads_t'(launch.threads) || `BUG(127));
+            && ({free_below_q[w], LANE_BITS'(unsigned'(l))} < threads_t'(launch.threads) || `BUG(127));
     end
     started_group = '0;
     group_found = 1'b0;
@@ -90,10 +86,14 @@ module workgroup
       if (group_over[g]) done = done + 1'b1;
     end
   end
-  assign empty = (resident & ~freed) == 0;
+  slots_t resident_left;
+  assign resident_left = resident & ~freed;
+  assign empty = resident_left == 0;
 
   always_ff @(posedge clk) begin
-    resident_q <= resident & ~freed;
+    resident_q <= resident_left;
+    for (int w = 0; w < MAX_WAVES; w++)
+      free_below_q[w] <= waves_t'($countones(~resident_left & ((slots_t'(1) << w) - slots_t'(1))));
     ended_q <= ended_d & ~freed;
     at_barrier_q <= (`BUG(206) && passes != 0 ? '0 : at_barrier_q & ~passes) | barrier;
     group_resident_q <= group_resident_q & ~group_over;
@@ -111,6 +111,7 @@ module workgroup
       end
     if (!rst_n) begin
       resident_q <= '0;
+      for (int w = 0; w < MAX_WAVES; w++) free_below_q[w] <= waves_t'(unsigned'(w));
       ended_q <= '0;
       at_barrier_q <= '0;
       group_resident_q <= '0;
@@ -121,6 +122,9 @@ module workgroup
     if (rst_n) begin
       assert (!start_valid || $countones(started) == int'(launch.waves))
       else $error("a workgroup comes that does not fit");
+      for (int w = 0; w < MAX_WAVES; w++)
+        assert (int'(free_below_q[w]) == $countones(~resident_q & ((slots_t'(1) << w) - slots_t'(1))))
+        else $error("free slots are counted wrongly");
       assert (!start_valid || group_found) else $error("a workgroup comes without a workgroup slot");
       assert (!(reaches || end_wave) || resident_q[slot]) else $error("a wave acts that is not there");
       assert (!reaches || at_barrier_q[slot]) else $error("a wave has reached a barrier and is not at it");
