@@ -239,7 +239,7 @@ module lsu
   lanes_t mask;
   row_t   address;
   row_t   head_data[4];
-  logic   busy_q, head_valid, head_starts, head_done, head_waits, returns;
+  logic   stopped_q, busy_q, head_valid, head_starts, head_done, head_waits, returns;
   logic [$clog2(RETURNS+1)-1:0] returning_q, returning_left;
   entry_t head_entry;
   assign head = uop_q[first_q];
@@ -249,7 +249,8 @@ module lsu
   // A load waits for a return entry before it starts. An entry given back in this cycle is free.
   assign returning_left = returning_q - $bits(returning_q)'(return_last);
   assign head_waits = !busy_q && returns && int'(returning_left) == RETURNS - int'(`BUG(170));
-  assign head_valid = count_q != 0 && !head_waits;
+  // A fault stops the unit: the run is over.
+  assign head_valid = count_q != 0 && !head_waits && !stopped_q;
   assign head_starts = head_valid && !busy_q;
   assign returns = head.dst_rows != 0;
   always_comb for (int r = 0; r < 4; r++) head_data[r] = operands_q[first_q][r+1];
@@ -401,6 +402,7 @@ module lsu
     if (head_done) first_q <= first_q + 1'b1;
     count_q <= count_left + count_t'(take);
     busy_q <= head_valid && !head_done;
+    stopped_q <= stopped_q || fault;
     returning_q <= returning_left + $bits(returning_q)'(head_starts && returns);
     if (take) begin
       slot_q[take_at] <= take_slot;
@@ -470,6 +472,7 @@ module lsu
       first_q <= '0;
       count_q <= '0;
       busy_q <= 1'b0;
+      stopped_q <= 1'b0;
       returning_q <= '0;
       used_q <= '0;
       for (int i = 0; i < LOCAL_LATENCY_CYCLES; i++) local_valid_q[i] <= 1'b0;
