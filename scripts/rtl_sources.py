@@ -41,14 +41,15 @@ def slang_options(module):
             source(module)]
 
 
-# Versions that the figures of rtl-tests/README.md come from. pyosys 0.68 to 0.70 have no `abc -fast`.
-TOOLS = ["pyosys==0.67", "pyslang==12.1.0"]
+# Versions that the figures of rtl-tests/README.md come from. pyosys 0.68 to 0.70 have no `abc -fast`. bitwuzla is the
+# solver of rtl_proofs.py.
+TOOLS = ["pyosys==0.67", "pyslang==12.1.0", "bitwuzla==0.9.1"]
 # Where they are installed.
 ENVIRONMENT = ROOT / "target" / "rtl-tools"
 
 
 def with_tools():
-    """Starts the script again with the Python that has pyosys and pyslang; the first call installs them."""
+    """Starts the script again with the Python that has the tools; the first call installs them."""
     if pathlib.Path(sys.prefix) == ENVIRONMENT:
         return
     python, stamp = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "installed"
