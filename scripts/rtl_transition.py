@@ -46,7 +46,7 @@ class System:
         self.declared = {}              # nets that nothing computes: inputs and registers, with their sorts
         self.defined = []               # (net, sort, body), each after those it needs
         self.next = {}                  # of a register: its net a cycle later
-        self.inputs, self.outputs = {}, {}
+        self.inputs, self.outputs, self.registers = {}, {}, {}
         self.checks = {"assert": {}, "assume": {}, "cover": {}}
         text = file.read_text()
         for name, sort in re.findall(r"^\(declare-fun \|([^|]+)\| \(\|[^|]+\|\) (.+?)\)(?: ;.*)?$", text, re.M):
@@ -61,8 +61,8 @@ class System:
             self.next[register] = body
         for kind, number, place in re.findall(r"^; yosys-smt2-(assert|assume|cover) (\d+) (.*)$", text, re.M):
             self.checks[kind][f"{top}_{kind[0] if kind != 'assume' else 'u'} {number}"] = place
-        for kind, name, width in re.findall(r"^; yosys-smt2-(input|output) (\S+) (\d+)$", text, re.M):
-            (self.inputs if kind == "input" else self.outputs)[name] = int(width)
+        for kind, name, width in re.findall(r"^; yosys-smt2-(input|output|register) (\S+) (\d+)$", text, re.M):
+            getattr(self, f"{kind}s")[name] = int(width)
 
     def at(self, body, cycle):
         return re.sub(r"\(\|([^|]+)\| state\)", lambda m: f"|{m[1]}@{cycle}|", body)
@@ -180,6 +180,9 @@ class Run:
         for c in range(t + 1):
             values = [f"{self.solver.value(self.system.port(n, c)):x}".rjust(len(n)) for n in names]
             lines.append(f"{c:5} " + " ".join(values))
+        if not self.from_reset:
+            lines.append("begins with " + ", ".join(
+                f"{n} = {self.solver.value(self.system.port(n, 0)):x}" for n in self.system.registers))
         for name, place in self.system.checks["assert"].items():
             if not self.solver.value(f"|{name}@{t}|"):
                 lines.append(f"fails in cycle {t}: {place_of(place)}")
