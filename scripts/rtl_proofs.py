@@ -138,7 +138,20 @@ class Case(Proof):
         limit = re.search(r"(\d+) s", flags)
         self.limit_s = max(limit_s, int(limit[1])) if limit else self.limit_s
         self.names = names.split() or [""]
+        split = re.search(r"(\w+) (\d+)\.\.(\d+)", flags)
+        self.split = (split[1], int(split[2]), int(split[3])) if split else None
         self.method = "equivalence" if self.assumption == "true" else "equivalence, restricted"
+        if split:
+            self.method += f", {self.split[2] - self.split[1] + 2} cases"
+
+    def cases(self):
+        """Assumptions of which one always holds: each value of the split, and none of them."""
+        if not self.split:
+            return [self.assumption]
+        name, first, last = self.split
+        each = [f"({name} (_ bv{number} 16))" for number in range(first, last + 1)]
+        none = " ".join(f"(not {case})" for case in each)
+        return [f"(and {self.assumption} {case})" for case in [*each, none]]
 
     def matches(self, mutant):
         return mutant.case in self.names
@@ -155,10 +168,11 @@ class Case(Proof):
         spec = constants + spec + self.file.read_text()
         for name in self.names:
             fixed = {"op": f"#x{numbers[name]:02x}"} if name else {}
-            outcome = equivalence(system, spec, fixed, clocks, self.assumption, self.claim, self.limit_s)
-            if outcome.result != "proven":
-                outcome.words = f"{name.lower()} {outcome.words}"
-                break
+            for case in self.cases():
+                outcome = equivalence(system, spec, fixed, clocks, case, self.claim, self.limit_s)
+                if outcome.result != "proven":
+                    outcome.words = f"{name.lower()} {outcome.words}" + (f", case {case}" if self.split else "")
+                    return outcome
         return outcome
 
 
