@@ -16,6 +16,8 @@ the beginning of a file say how it is proven (rtl-tests/README.md, Proofs).
 """
 
 import argparse
+import atexit
+import os
 import pathlib
 import re
 import resource
@@ -26,7 +28,8 @@ from rtl_sources import ROOT, RTL, with_tools
 from rtl_transition import bounded, equivalence, extract, extracted, induction, timed
 
 PROOFS = ROOT / "rtl-tests" / "proofs"
-WORK = ROOT / "target" / "rtl-proofs"
+# Of this process: several may run.
+WORK = ROOT / "target" / "rtl-proofs" / str(os.getpid())
 MEMORY_BYTES = 8 << 30
 
 
@@ -133,7 +136,7 @@ class Case(Proof):
 
     def __init__(self, file, limit_s, text):
         super().__init__(file, limit_s)
-        flags, names, self.assumption, self.claim, self.words = [field.strip() for field in text.split(" | ")]
+        flags, names, self.assumption, self.claim, self.words = [field.strip() for field in re.split(r" \|(?= )", text)]
         self.quick = "quick" in flags
         limit = re.search(r"(\d+) s", flags)
         self.limit_s = max(limit_s, int(limit[1])) if limit else self.limit_s
@@ -154,7 +157,7 @@ class Case(Proof):
         return [f"(and {self.assumption} {case})" for case in [*each, none]]
 
     def matches(self, mutant):
-        return mutant.case in self.names
+        return mutant.case in self.names or self.words.startswith(f"{mutant.case}:")
 
     def run(self, rtl):
         module, clocks = self.all("Module")[0], int(self.all("Clocks")[0])
@@ -241,6 +244,8 @@ def main():
     if arguments.extract:
         top, rtl, harness, file, *values = arguments.extract
         return extract(top, pathlib.Path(rtl), harness, [value.split("=") for value in values], pathlib.Path(file))
+    WORK.mkdir(parents=True)
+    atexit.register(shutil.rmtree, WORK, ignore_errors=True)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     names = sorted({f.stem for f in PROOFS.iterdir() if proofs_of(f.stem, arguments.limit)})
     for name in arguments.blocks:

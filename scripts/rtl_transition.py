@@ -220,6 +220,10 @@ def induction(system, k, limit_s):
     return Outcome("proven", "") if answer == "unsat" else Outcome("open", f"no answer in {limit_s} s")
 
 
+def defined(name, width, term):
+    return f"(define-fun {name} () {f'(_ BitVec {width})' if width > 1 else 'Bool'} {term})"
+
+
 def equivalence(system, spec, fixed, clocks, assumption, claim, limit_s, options=()):
     """A pipeline's outputs follow from its inputs as `claim` says, `clocks` cycles later. Other cycles' inputs are free."""
     solver = Solver(limit_s, options)
@@ -228,9 +232,12 @@ def equivalence(system, spec, fixed, clocks, assumption, claim, limit_s, options
         solver.define(system.cycle(t, nets if t == 0 else None))
     names = {name: 0 for name in system.inputs if name != "clk"} | {name: clocks for name in system.outputs}
     for name, cycle in names.items():
-        width = (system.inputs | system.outputs)[name]
-        sort = f"(_ BitVec {width})" if width > 1 else "Bool"
-        solver.define(f"(define-fun {name} () {sort} {system.port(name, cycle)})")
+        solver.define(defined(name, (system.inputs | system.outputs)[name], system.port(name, cycle)))
+    # Registers before and after.
+    for name, width in system.registers.items():
+        if name.isidentifier():
+            solver.define(defined(f"old_{name}", width, system.port(name, 0)))
+            solver.define(defined(f"new_{name}", width, system.port(name, clocks)))
     solver.define(spec)
     solver.require(assumption)
     answer = solver.ask(f"(not {claim})")

@@ -111,6 +111,11 @@ module prove_wave
     for (int i = 0; i < 4; i++) if (i < int'(rows) && int'(first) + i == int'(register_q)) in_rows = 1'b1;
   endfunction
 
+  needs_t [MAX_WAVES-1:0][ENTRIES-1:0] kept_of;
+  for (genvar w = 0; w < MAX_WAVES; w++) begin : gen_kept
+    always_comb for (int i = 0; i < ENTRIES; i++) kept_of[w][i] = dut.gen_wave[w].needs_q[i];
+  end
+  assign kept = kept_of[wave_q];
   // Of each wave's buffer: what issue decides by is that of the instruction, which waits for what it writes.
   function automatic needs_t entry_of(input int w, input int i);
     return i == 0 ? dut.head_q[w] : kept_of[w][dut.first_q[w] + 2'(unsigned'(i))];
@@ -143,12 +148,6 @@ module prove_wave
     accesses_q <= rst_n ? accesses_q + int'(collects[wave_q] && memory) - accesses[wave_q] : 0;
     loads_q <= rst_n ? loads_q + int'(collects[wave_q] && waits) - loads[wave_q] : 0;
   end
-
-  needs_t [MAX_WAVES-1:0][ENTRIES-1:0] kept_of;
-  for (genvar w = 0; w < MAX_WAVES; w++) begin : gen_kept
-    always_comb for (int i = 0; i < ENTRIES; i++) kept_of[w][i] = dut.gen_wave[w].needs_q[i];
-  end
-  assign kept = kept_of[wave_q];
 
   always_ff @(posedge clk)
     if (rst_n) begin
