@@ -17,6 +17,7 @@ the beginning of a file say how it is proven (rtl-tests/README.md, Proofs).
 
 import argparse
 import atexit
+import itertools
 import os
 import pathlib
 import re
@@ -42,7 +43,6 @@ def operations():
 def copy_of_sources(name):
     """A copy of the RTL in which yosys-slang finds no system function that it does not know."""
     folder = WORK / name
-    shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(RTL, folder)
     for file in folder.rglob("*.sv"):
         text = file.read_text()
@@ -52,6 +52,8 @@ def copy_of_sources(name):
 
 class Mutant:
     """A planted bug by its number, or a replacement in a file of the RTL."""
+
+    count = itertools.count(1)
 
     def __init__(self, fields):
         self.name, self.number, self.change, self.case = " | ".join(fields), None, None, None
@@ -63,7 +65,7 @@ class Mutant:
 
     def sources(self):
         """A copy of the RTL with the bug."""
-        folder = copy_of_sources("mutant")
+        folder = copy_of_sources(f"mutant-{next(Mutant.count)}")
         if self.number is not None:
             (folder / "bugs.svh").write_text(f"`define BUG(n) ((n) == {self.number})\n")
         else:
@@ -113,16 +115,19 @@ class Harness(Proof):
             self.words += f" ({parameters.replace('=', ' = ')})"
         method = dict(re.findall(r"(induction|bounded) (\d+)", self.all("Method")[0]))
         self.k, self.depth = int(method.get("induction", 0)), int(method["bounded"])
+        stateless = "stateless" in self.all("Method")[0]
         self.quick = "quick" in self.all("Method")[0]
-        self.method = f"induction, k = {self.k}" if self.k else f"BMC, {self.depth} cycles"
+        self.method = (f"induction, k = {self.k}" if self.k else "all inputs; it has no state" if stateless
+                       else f"BMC, {self.depth} cycles")
 
     def matches(self, mutant):
         return mutant.case is None or f"{mutant.case} " in " ".join(map("=".join, self.parameters)) + " "
 
-    def run(self, rtl):
+    def run(self, rtl, search=False):
+        """With `search`, assertions are looked at in every cycle up to the depth: a mutant has to fail in one of them."""
         top = f"prove_{self.block}"
-        system = extracted(__file__, top, rtl, self.file, self.parameters, WORK / f"{top}.smt2")
-        if not self.k:
+        system = extracted(__file__, top, rtl, self.file, tuple(self.parameters), WORK / f"{top}.smt2")
+        if not self.k or search:
             return bounded(system, self.depth, self.depth, self.limit_s)
         # The first k cycles, and then any cycle behind k others.
         outcome = bounded(system, self.depth, self.k, self.limit_s)
@@ -159,12 +164,9 @@ class Case(Proof):
     def matches(self, mutant):
         return mutant.case in self.names or self.words.startswith(f"{mutant.case}:")
 
-    def run(self, rtl):
+    def run(self, rtl, search=False):
         module, clocks = self.all("Module")[0], int(self.all("Clocks")[0])
-        sources = self.file.with_suffix(".sv")
-        parameters = [tuple(p.split("=")) for text in self.all("Parameters") for p in text.split()]
-        system = extracted(__file__, module, rtl, sources if sources.exists() else None, parameters,
-                           WORK / f"{module}.smt2")
+        system = extracted(__file__, module, rtl, None, (), WORK / f"{module}.smt2")
         numbers = operations()
         spec = "\n".join((PROOFS / f"{name}.smt2").read_text() for name in " ".join(self.all("Uses")).split())
         constants = "".join(f"(define-fun {name} () (_ BitVec 8) #x{number:02x})\n" for name, number in numbers.items())
@@ -191,20 +193,21 @@ def proofs_of(block, limit_s):
     return found
 
 
-def row(proof, answer, seconds):
-    print(f"| `{proof.block}` | {proof.words} | {proof.method} | bitwuzla | {answer} | {seconds:.0f} |", flush=True)
-
-
 def prove(proofs):
-    """Prints a row for each proof. True if all are proven."""
+    """Prints a row for each block, property and method. True if all are proven."""
     print("| block | property | method | solver | result | seconds |\n|---|---|---|---|---|--:|")
-    examples, good, rtl = [], True, copy_of_sources("sources")
+    examples, good, rtl, rows = [], True, copy_of_sources("sources"), {}
     for proof in proofs:
-        outcome, seconds = timed(lambda: proof.run(rtl))
-        row(proof, outcome.result if outcome.result == "proven" else f"**{outcome.result}**: {outcome.words}", seconds)
-        good = good and outcome.result == "proven"
-        if outcome.example:
-            examples.append(f"\n{proof.block}, {proof.words}: {outcome.words}{outcome.example}\n")
+        rows.setdefault((proof.block, proof.words, proof.method), []).append(proof)
+    for (block, words, method), parts in rows.items():
+        result, total = "proven", 0
+        for proof in parts:
+            outcome, seconds = timed(lambda: proof.run(rtl))
+            total += seconds
+            if outcome.result != "proven":
+                result, good = f"**{outcome.result}**: {outcome.words}", False
+                examples.append(f"\n{block}, {words}: {outcome.words}{outcome.example}\n")
+        print(f"| `{block}` | {words} | {method} | bitwuzla | {result} | {total:.0f} |", flush=True)
     print("".join(examples), end="")
     return good
 
@@ -220,8 +223,9 @@ def refute(proofs):
             if tried[key] or not proof.matches(mutant):
                 continue
             tried[key] = True
-            outcome, seconds = timed(lambda: proof.run(mutant.sources()))
-            refuted = outcome.result == "failed" and not outcome.words.startswith("no induction")
+            sources = mutant.sources()
+            outcome, seconds = timed(lambda: proof.run(sources, search=True))
+            refuted = outcome.result == "failed"
             good = good and refuted
             name = f"bug {mutant.name}" if mutant.number is not None else f"`{mutant.name}`"
             answer = f"refuted: {outcome.words}" if refuted else f"**{outcome.result}**: {outcome.words}"

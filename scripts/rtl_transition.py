@@ -4,6 +4,7 @@ yosys-slang reads a module, and yosys writes it as SMT-LIB functions of a state.
 them anew for each cycle, with a constant for each net and cycle, so that the solver needs no sort of states.
 """
 
+import functools
 import re
 import subprocess
 import sys
@@ -257,6 +258,7 @@ def timed(action):
     return outcome, time.monotonic() - start
 
 
+@functools.cache
 def extracted(script, top, rtl, harness, parameters, file):
     """The transition system of a module. yosys reads it in a process of its own, which it ends if something is wrong."""
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 // Proves: an instruction waits for every register that it reads or writes, and for every predicate; none is named beyond those
 //   that the kernel declares; what has two words is no single word at the end of the code; each source is read once
-// Method: bounded 1, quick
+// Method: bounded 1, stateless, quick
 // Mutant: 109
 // Mutant: 110
 // Mutant: 111

@@ -1,21 +1,21 @@
 ; Module: int_lane
 ; Clocks: 2
 ; Uses: floats
-; Case: quick | OP_IADD | true | (= result (bvadd a b)) | iadd wraps
-; Case: quick | OP_ISUB | true | (= result (bvsub a b)) | isub wraps
-; Case: quick | OP_INEG | true | (= (bvadd result a) #x00000000) | ineg: with a, it adds up to 0
+; Case: quick | OP_IADD | true | (= result (bvadd a b)) | iadd, isub, ineg, iabs: wrapping sums, differences and magnitudes
+; Case: quick | OP_ISUB | true | (= result (bvsub a b)) | iadd, isub, ineg, iabs: wrapping sums, differences and magnitudes
+; Case: quick | OP_INEG | true | (= (bvadd result a) #x00000000) | iadd, isub, ineg, iabs: wrapping sums, differences and magnitudes
 ; Case: quick | OP_IABS | true | (and (or (= result a) (= result (bvneg a))) (=> (not (= a #x80000000)) (bvsge result #x00000000)))
-;   | iabs is a or -a, not negative but for the least number
+;   | iadd, isub, ineg, iabs: wrapping sums, differences and magnitudes
 ; Case: quick | OP_IMIN OP_UMIN OP_IMAX OP_UMAX | true | (is_extremum result) | imin, umin, imax, umax: the operand that is
 ;   at most, or at least, as great as the other
 ; Case: quick | OP_ICLAMP | true | (= result (smin (smax a b) c)) | iclamp is min(max(a, b), c), signed
-; Case: quick | OP_AND | true | (= result (bvand a b)) | and
-; Case: quick | OP_OR | true | (= result (bvor a b)) | or
-; Case: quick | OP_XOR | true | (= result (bvxor a b)) | xor
-; Case: quick | OP_NOT | true | (= result (bvnot a)) | not
-; Case: quick | OP_SHL | true | (= result (bvshl a (bvurem b #x00000020))) | shl by b mod 32
-; Case: quick | OP_SHR | true | (= result (bvlshr a (bvurem b #x00000020))) | shr by b mod 32, logical
-; Case: quick | OP_SAR | true | (= result (bvashr a (bvurem b #x00000020))) | sar by b mod 32, arithmetic
+; Case: quick | OP_AND | true | (= result (bvand a b)) | and, or, xor, not, select, mov, mov_imm, mov_sr
+; Case: quick | OP_OR | true | (= result (bvor a b)) | and, or, xor, not, select, mov, mov_imm, mov_sr
+; Case: quick | OP_XOR | true | (= result (bvxor a b)) | and, or, xor, not, select, mov, mov_imm, mov_sr
+; Case: quick | OP_NOT | true | (= result (bvnot a)) | and, or, xor, not, select, mov, mov_imm, mov_sr
+; Case: quick | OP_SHL | true | (= result (bvshl a (bvurem b #x00000020))) | shl, shr, sar: shifts by b mod 32
+; Case: quick | OP_SHR | true | (= result (bvlshr a (bvurem b #x00000020))) | shl, shr, sar: shifts by b mod 32
+; Case: quick | OP_SAR | true | (= result (bvashr a (bvurem b #x00000020))) | shl, shr, sar: shifts by b mod 32
 ; Case: quick | OP_BITCOUNT | true | (= result (ones32 a)) | bitcount: a recursive sum of halves
 ; Case: quick | OP_BITFIND | true | (ite (= a #x00000000) (= result #xffffffff)
 ;   (and (bvult result #x00000020) (= (bvlshr (bvshl a result) #x0000001f) #x00000001) (= (bvlshr (bvshl a result) result) a)))
@@ -26,19 +26,19 @@
 ;   | bfe: for every i, bit i is that of a >> b if i is below the width, else 0
 ; Case: quick | OP_BFI | true | (= (bit result d) (ite (inside d) (bit b (bvsub d (bvurem c #x00000020))) (bit a d)))
 ;   | bfi: for every i, bit i comes from b if i is in the field, else from a
-; Case: quick | OP_SELECT | true | (= result (ite select b c)) | select
-; Case: quick | OP_MOV OP_MOV_SR | true | (= result a) | mov, mov_sr
-; Case: quick | OP_MOV_IMM | true | (= result imm) | mov_imm
-; Case: quick | OP_ICMP_EQ OP_UCMP_EQ | true | (= pred (= a b)) | icmp_eq, ucmp_eq
-; Case: quick | OP_ICMP_NE OP_UCMP_NE | true | (= pred (distinct a b)) | icmp_ne, ucmp_ne
-; Case: quick | OP_ICMP_LT | true | (= pred (bvslt a b)) | icmp_lt
-; Case: quick | OP_ICMP_LE | true | (= pred (bvsle a b)) | icmp_le
-; Case: quick | OP_ICMP_GT | true | (= pred (bvsgt a b)) | icmp_gt
-; Case: quick | OP_ICMP_GE | true | (= pred (bvsge a b)) | icmp_ge
-; Case: quick | OP_UCMP_LT | true | (= pred (bvult a b)) | ucmp_lt
-; Case: quick | OP_UCMP_LE | true | (= pred (bvule a b)) | ucmp_le
-; Case: quick | OP_UCMP_GT | true | (= pred (bvugt a b)) | ucmp_gt
-; Case: quick | OP_UCMP_GE | true | (= pred (bvuge a b)) | ucmp_ge
+; Case: quick | OP_SELECT | true | (= result (ite select b c)) | and, or, xor, not, select, mov, mov_imm, mov_sr
+; Case: quick | OP_MOV OP_MOV_SR | true | (= result a) | and, or, xor, not, select, mov, mov_imm, mov_sr
+; Case: quick | OP_MOV_IMM | true | (= result imm) | and, or, xor, not, select, mov, mov_imm, mov_sr
+; Case: quick | OP_ICMP_EQ OP_UCMP_EQ | true | (= pred (= a b)) | icmp, ucmp: the six relations, signed and unsigned
+; Case: quick | OP_ICMP_NE OP_UCMP_NE | true | (= pred (distinct a b)) | icmp, ucmp: the six relations, signed and unsigned
+; Case: quick | OP_ICMP_LT | true | (= pred (bvslt a b)) | icmp, ucmp: the six relations, signed and unsigned
+; Case: quick | OP_ICMP_LE | true | (= pred (bvsle a b)) | icmp, ucmp: the six relations, signed and unsigned
+; Case: quick | OP_ICMP_GT | true | (= pred (bvsgt a b)) | icmp, ucmp: the six relations, signed and unsigned
+; Case: quick | OP_ICMP_GE | true | (= pred (bvsge a b)) | icmp, ucmp: the six relations, signed and unsigned
+; Case: quick | OP_UCMP_LT | true | (= pred (bvult a b)) | icmp, ucmp: the six relations, signed and unsigned
+; Case: quick | OP_UCMP_LE | true | (= pred (bvule a b)) | icmp, ucmp: the six relations, signed and unsigned
+; Case: quick | OP_UCMP_GT | true | (= pred (bvugt a b)) | icmp, ucmp: the six relations, signed and unsigned
+; Case: quick | OP_UCMP_GE | true | (= pred (bvuge a b)) | icmp, ucmp: the six relations, signed and unsigned
 ; Mutant: 20 | OP_ICMP_LT
 ; Mutant: 21 | OP_BITFIND
 ; Mutant: units/int_lane.sv | left = op == OP_BFI ? c[4:0] : b[4:0]; | left = b[4:0]; | OP_BFI

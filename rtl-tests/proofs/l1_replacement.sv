@@ -3,7 +3,7 @@
 // Method: induction 1, bounded 10, quick
 // Mutant: 148
 // Mutant: l1_replacement.sv | o[w][i] = !never[i] && way_t'(i) != w; | o[w][i] = way_t'(i) != w;
-// Mutant: l1_replacement.sv | older = reply_set == set ? reply_older : older_q[set]; | older = older_q[set];
+// Mutant: l1_replacement.sv | unused = reply_set == set ? reply_unused : unused_q[set]; | unused = unused_q[set];
 // Mutant: l1_replacement.sv | if (!found_frame && !found_empty && !reply_named[w]) begin | if (!found_empty && !reply_named[w]) begin
 
 // The time of the last use of each frame of one set, which may be any set. Time does not run over.

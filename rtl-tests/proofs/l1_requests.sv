@@ -3,7 +3,7 @@
 // Method: induction 1, bounded 10, quick
 // Mutant: l1_requests.sv | if (sends) queue_q[at(first_q, count_q + added)] <= sent; | if (sends) queue_q[at(first_q, count_q)] <= sent;
 // Mutant: l1_requests.sv | if (then_changes && then_at_q == first_q) begin | if (1'b0) begin
-// Mutant: l1_requests.sv | offset >= to_the_end ? | offset > to_the_end ?
+// Mutant: l1_requests.sv | then_at_q <= at(first_q, count_q + added); | then_at_q <= at(first_q, count_q);
 module prove_l1_requests
   import wave_core_pkg::*;
   import l1_pkg::*;
