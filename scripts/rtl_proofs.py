@@ -115,6 +115,7 @@ class Harness(Proof):
             self.words += f" ({parameters.replace('=', ' = ')})"
         method = dict(re.findall(r"(induction|bounded) (\d+)", self.all("Method")[0]))
         self.k, self.depth = int(method.get("induction", 0)), int(method["bounded"])
+        self.separately = "separately" in self.all("Method")[0]
         stateless = "stateless" in self.all("Method")[0]
         self.quick = "quick" in self.all("Method")[0]
         self.method = (f"induction, k = {self.k}" if self.k else "all inputs; it has no state" if stateless
@@ -132,7 +133,7 @@ class Harness(Proof):
         # The first k cycles, and then any cycle behind k others.
         outcome = bounded(system, self.depth, self.k, self.limit_s)
         if outcome.result == "proven":
-            outcome = induction(system, self.k, self.limit_s)
+            outcome = induction(system, self.k, self.limit_s, self.separately)
         return outcome
 
 

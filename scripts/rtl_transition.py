@@ -209,16 +209,21 @@ def bounded(system, depth, checked, limit_s):
     return Outcome("proven", "")
 
 
-def induction(system, k, limit_s):
-    """If the assertions held for k cycles from any state, they hold in the next one."""
+def induction(system, k, limit_s, separately=False):
+    """If the assertions held for k cycles from any state, they hold in the next one. `separately` asks for each of them."""
     run = Run(system, limit_s, False)
     for _ in range(k):
         run.solver.require(run.assertions(run.step()))
     t = run.step()
-    answer = run.solver.ask(f"(not {run.assertions(t)})")
-    if answer == "sat":
-        return Outcome("failed", f"no induction over {k} cycles", run.example(t))
-    return Outcome("proven", "") if answer == "unsat" else Outcome("open", f"no answer in {limit_s} s")
+    asked = [f"|{name}@{t}|" for name in system.checks["assert"]] if separately else [run.assertions(t)]
+    for term in asked:
+        answer = run.solver.ask(f"(not {term})")
+        if answer == "sat":
+            return Outcome("failed", f"no induction over {k} cycles", run.example(t))
+        if answer != "unsat":
+            return Outcome("open", f"no answer in {limit_s} s" + (f": {place_of(system.checks['assert'][term[1:-1].split('@')[0]])}"
+                                                                  if separately else ""))
+    return Outcome("proven", "")
 
 
 def defined(name, width, term):
