@@ -40,6 +40,13 @@ def operations():
     return {name: int(number) for name, number in re.findall(r"^\s+(OP_\w+) = 8'd(\d+)", text, re.M)}
 
 
+def replace(file, old, new):
+    text = file.read_text()
+    if text.count(old) != 1:
+        sys.exit(f"{file.name}: `{old}` is there {text.count(old)} times")
+    file.write_text(text.replace(old, new))
+
+
 def copy_of_sources(name):
     """A copy of the RTL in which yosys-slang finds no system function that it does not know."""
     folder = WORK / name
@@ -70,10 +77,7 @@ class Mutant:
             (folder / "bugs.svh").write_text(f"`define BUG(n) ((n) == {self.number})\n")
         else:
             file, old, new = self.change
-            text = (folder / file).read_text()
-            if text.count(old) != 1:
-                sys.exit(f"mutant of {file}: `{old}` is there {text.count(old)} times")
-            (folder / file).write_text(text.replace(old, new))
+            replace(folder / file, old, new)
         return folder
 
 
@@ -153,6 +157,18 @@ class Case(Proof):
         if split:
             self.method += f", {self.split[2] - self.split[1] + 2} cases"
 
+    def cut(self, rtl, action):
+        """Does something with the sources as the proof changes them: parts of the module are cut off."""
+        kept = {}
+        for text in self.all("Cut"):
+            file, old, new = text.split(" | ")
+            kept[rtl / file] = (rtl / file).read_text()
+            replace(rtl / file, old, new)
+        result = action()
+        for file, text in kept.items():
+            file.write_text(text)
+        return result
+
     def cases(self):
         """Assumptions of which one always holds: each value of the split, and none of them."""
         if not self.split:
@@ -167,14 +183,15 @@ class Case(Proof):
 
     def run(self, rtl, search=False):
         module, clocks = self.all("Module")[0], int(self.all("Clocks")[0])
-        system = extracted(__file__, module, rtl, None, (), WORK / f"{module}.smt2")
+        harness = self.file.with_suffix(".sv") if module.startswith("prove_") else None
+        system = self.cut(rtl, lambda: extracted(__file__, module, rtl, harness, (), WORK / f"{module}.smt2"))
         numbers = operations()
         spec = "\n".join((PROOFS / f"{name}.smt2").read_text() for name in " ".join(self.all("Uses")).split())
         constants = "".join(f"(define-fun {name} () (_ BitVec 8) #x{number:02x})\n" for name, number in numbers.items())
         spec = constants + spec + self.file.read_text()
         for name in self.names:
             fixed = {"op": f"#x{numbers[name]:02x}"} if name else {}
-            for case in self.cases():
+            for case in [self.assumption] if search else self.cases():
                 outcome = equivalence(system, spec, fixed, clocks, case, self.claim, self.limit_s)
                 if outcome.result != "proven":
                     outcome.words = f"{name.lower()} {outcome.words}" + (f", case {case}" if self.split else "")
