@@ -179,7 +179,7 @@ class Case(Proof):
         return [f"(and {self.assumption} {case})" for case in [*each, none]]
 
     def matches(self, mutant):
-        return mutant.case in self.names or self.words.startswith(f"{mutant.case}:")
+        return mutant.case in self.names or self.words.startswith(mutant.case or "?")
 
     def run(self, rtl, search=False):
         module, clocks = self.all("Module")[0], int(self.all("Clocks")[0])

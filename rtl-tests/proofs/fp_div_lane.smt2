@@ -13,10 +13,10 @@
 ;     (bvsge old_exponent (bvneg (_ bv149 11))) (bvsle old_exponent (_ bv403 11)))
 ;   | (is32 result (signed old_the_sign ((_ to_fp 8 24) RNE (fp.mul RNE quotient_and_more (two_to old_exponent)))))
 ;   | finish: the quotient's bits, with what is below them, rounded once to nearest even; subnormal results and overflow too
-; Mutant: 34 | start
-; Mutant: 35 | finish
-; Mutant: units/fp_div_lane.sv | else if (x_zero || y.is_inf) special_value = {sign, 31'd0}; | else if (x_zero || y.is_inf) special_value = 32'd0; | start
-; Mutant: units/fp_div_lane.sv | shift = leading < -11'sd25 ? 5'd26 | shift = leading < -11'sd24 ? 5'd26 | finish
+; Mutant: 34 | start:
+; Mutant: 35 | finish:
+; Mutant: units/fp_div_lane.sv | else if (x_zero || y.is_inf) special_value = {sign, 31'd0}; | else if (x_zero || y.is_inf) special_value = 32'd0; | start:
+; Mutant: units/fp_div_lane.sv | leading = quotient[25] ? exponent : exponent - 11'sd1; | leading = exponent; | finish:
 (declare-const wide_a (_ BitVec 64))
 (declare-const wide_b (_ BitVec 64))
 (define-sort F64 () (_ FloatingPoint 11 53))

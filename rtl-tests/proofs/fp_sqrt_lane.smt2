@@ -14,9 +14,9 @@
 ;     (bvuge old_result_exponent #x34) (bvule old_result_exponent #xbe))
 ;   | (is32 result ((_ to_fp 8 24) RNE (fp.mul RNE root_and_more (two_to old_result_exponent))))
 ;   | finish: the root's bits, with what is below them, rounded once to nearest even
-; Mutant: 32 | start
-; Mutant: 33 | finish
-; Mutant: units/fp_sqrt_lane.sv | exponent[0] ? {1'b0, significand, 25'd0} | !exponent[0] ? {1'b0, significand, 25'd0} | start
+; Mutant: 32 | start:
+; Mutant: 33 | finish:
+; Mutant: units/fp_sqrt_lane.sv | exponent[0] ? {1'b0, significand, 25'd0} | !exponent[0] ? {1'b0, significand, 25'd0} | start:
 (declare-const wide (_ BitVec 64))
 (define-fun leading () (_ BitVec 23) ((_ extract 51 29) wide))
 ; The power of two is the exponent field less 1023. Half of it, towards minus infinity.
