@@ -1,10 +1,12 @@
-// Proves: the instructions that enter a wave's buffer are the words of its stream, one after another, cut as their operations
+// Proves: the instructions that enter a wave's buffer are the words of its stream, one after another, cut as their
+//   operations
 //   say: each has its own words and pc, also when it straddles two groups, behind a redirect and in a slot used again
 // Method: induction 1, bounded 8, quick
 // Mutant: 118
 // Mutant: decode.sv | straddling_q <= straddling_q & ~started; | straddling_q <= straddling_q;
 // Mutant: decode.sv | pc[0] = group_first - 1'b1; | pc[0] = group_first;
-// Mutant: decode.sv | straddle_word_q[group_slot] <= group_words == 2 ? group_word[1] : group_word[0]; | straddle_word_q[group_slot] <= group_word[0];
+// Mutant: decode.sv | straddle_word_q[group_slot] <= group_words == 2 ? group_word[1] : group_word[0]; |
+//   straddle_word_q[group_slot] <= group_word[0];
 
 // One wave, any of them. Its groups follow one another, and no group passes the end of the code.
 module prove_decode
@@ -99,7 +101,8 @@ module prove_decode
       assume (!mine || !running_q || group_first == next_q);
       assume (group_words <= 2);
       // No group passes the end, and that with no words is the end mark.
-      assume (!mine || (32'(group_first) + 32'(group_words) <= 32'(end_q) && (group_words == 0) == (group_first == end_q)));
+      assume (!mine || (32'(group_first) + 32'(group_words) <= 32'(end_q)
+          && (group_words == 0) == (group_first == end_q)));
       // What is redirected drops its group of the cycle. A wave that starts has none on the way.
       assume (!(mine && (started[wave_q] || (redirect && redirect_slot == wave_q))));
       if (mine) begin

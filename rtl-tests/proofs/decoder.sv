@@ -1,11 +1,13 @@
-// Proves: an instruction waits for every register that it reads or writes, and for every predicate; none is named beyond those
+// Proves: an instruction waits for every register that it reads or writes, and for every predicate; none is named
+//   beyond those
 //   that the kernel declares; what has two words is no single word at the end of the code; each source is read once
 // Method: bounded 1, stateless, quick
 // Mutant: 109
 // Mutant: 110
 // Mutant: 111
 // Mutant: decoder.sv | plain.source[i] = reg_t'(rs2) + reg_t'(i - 1); | plain.source[i] = reg_t'(rs2) + reg_t'(i);
-// Mutant: decoder.sv | return rows != 0 && 9'(first) + 9'(rows) > declared; | return rows != 0 && 9'(first) + 9'(rows) > declared + 9'd1;
+// Mutant: decoder.sv | return rows != 0 && 9'(first) + 9'(rows) > declared; | return rows != 0 && 9'(first) + 9'(rows)
+//   > declared + 9'd1;
 
 // For every pair of words: the decoder has no state.
 module prove_decoder
@@ -84,12 +86,14 @@ module prove_decoder
       // What issue decides by is the same instruction.
       assert (needs.next.kind == uop.kind);
       assert (needs.next.collector == (legal && uop.kind inside {KIND_COMPUTE, KIND_MEMORY}));
-      assert (!legal || (needs.next.rd == uop.rd && needs.next.dst_rows == uop.dst_rows && needs.next.dst_pred == uop.dst_pred));
+      assert (!legal || (needs.next.rd == uop.rd && needs.next.dst_rows == uop.dst_rows
+          && needs.next.dst_pred == uop.dst_pred));
       assert (!(needs.next.halts || needs.next.returns) || uop.kind == KIND_CONTROL);
       assert (uop.kind != KIND_BARRIER || needs.next.all);
       // A fence waits for its wave's accesses, or for more, unless it is one of its wave alone.
       assert (uop.kind != KIND_FENCE || uop.scope == SCOPE_WAVE || needs.next.all || needs.next.releases);
-      assert (needs.next.releases == (uop.kind == KIND_FENCE && uop.release_ && uop.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM}));
+      assert (needs.next.releases == (uop.kind == KIND_FENCE && uop.release_
+          && uop.scope inside {SCOPE_DEVICE, SCOPE_SYSTEM}));
       cover (legal && info.e_rows != 0);
       cover (legal && info.b_rows == 4 && word0[2:0] == 3'd5);
       cover (uop.kind == KIND_FENCE && needs.next.system);

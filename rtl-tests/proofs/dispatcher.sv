@@ -1,11 +1,14 @@
-// Proves: workgroups arrive in the order of their linear index, each once: the first is (0, 0, 0), and each has the index that
+// Proves: workgroups arrive in the order of their linear index, each once: the first is (0, 0, 0), and each has the
+//   index that
 //   follows that of the one before; one sets out whenever a slot is free; no more are resident than fit; it is finished
 //   exactly when all have arrived and ended
 // Method: induction 1, bounded 12, quick
 // Mutant: 159
-// Mutant: dispatcher.sv | if (id_q[1] + 1 == launch.grid_size[1]) id_q[2] <= id_q[2] + 1; | if (id_q[1] == launch.grid_size[1]) id_q[2] <= id_q[2] + 1;
+// Mutant: dispatcher.sv | if (id_q[1] + 1 == launch.grid_size[1]) id_q[2] <= id_q[2] + 1; | if (id_q[1] ==
+//   launch.grid_size[1]) id_q[2] <= id_q[2] + 1;
 // Mutant: dispatcher.sv | free_q <= free - 32'(sends); | free_q <= free;
-// Mutant: dispatcher.sv | assign finished = next_finished == launch.workgroups; | assign finished = finished_q + 1 == launch.workgroups;
+// Mutant: dispatcher.sv | assign finished = next_finished == launch.workgroups; | assign finished = finished_q + 1 ==
+//   launch.workgroups;
 module prove_dispatcher
   import wave_core_pkg::*;
 (
@@ -75,7 +78,8 @@ module prove_dispatcher
       assert (finished == (ended_q == groups_q));
       // What makes the induction go.
       assert (ended_q <= arrived_q && 32'(done_q) <= ended_q && arrived_q <= groups_q);
-      assert (dut.begun_q == (dut.begun_q && running_q) && dut.next_q == sent && dut.finished_q == ended_q - 32'(done_q));
+      assert (dut.begun_q == (dut.begun_q && running_q) && dut.next_q == sent
+          && dut.finished_q == ended_q - 32'(done_q));
       assert (dut.begun_q ? dut.free_q == fit_q - out : sent == 0 && out == 0 && ended_q == 0);
       assert (dut.done_q[0] == done_q);
       assert (dut.id_q == (start_valid ? after(next_q) : next_q));

@@ -12,7 +12,8 @@
 ; canonical one.
 (define-fun is32 ((bits Word) (x F32)) Bool (and (= (f32 bits) x) (=> (fp.isNaN x) (= bits #x7fc00000))))
 (define-fun is16 ((bits Half) (x F16)) Bool (and (= (f16 bits) x) (=> (fp.isNaN x) (= bits #x7e00))))
-; bf16 is the upper half of f32, so that its numbers are multiples of 2^16 in the order of f32's bits. The nearest one is at
+; bf16 is the upper half of f32, so that its numbers are multiples of 2^16 in the order of f32's bits. The nearest one
+; is at
 ; most 2^15 away, and is even if there are two. bitwuzla has no formats but those of IEEE 754.
 (define-fun magnitude ((bits Word)) Word (bvand bits #x7fffffff))
 (define-fun distance ((x Word) (y Word)) Word (ite (bvult x y) (bvsub y x) (bvsub x y)))

@@ -1,5 +1,7 @@
-// Proves: after i steps, dividend × 2^i = 2 × quotient × divisor + rest, and the rest is less than twice the divisor: so after
-//   26 steps the quotient's 26 bits are those of the exact quotient, and something is below them exactly if a rest is left
+// Proves: after i steps, dividend × 2^i = 2 × quotient × divisor + rest, and the rest is less than twice the divisor:
+//   so after
+//   26 steps the quotient's 26 bits are those of the exact quotient, and something is below them exactly if a rest is
+//   left
 // Method: induction 1, bounded 30, quick
 // Mutant: units/fp_div_lane.sv | fits = rest >= {1'b0, divisor}; | fits = rest > {1'b0, divisor};
 // Mutant: units/fp_div_lane.sv | rest <= {fits ? trial : rest[23:0], 1'b0}; | rest <= {trial, 1'b0};

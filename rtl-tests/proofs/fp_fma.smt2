@@ -5,7 +5,8 @@
 ; Case: quick | | (and multiplies (=> (or (fp.isZero (f32 a)) (fp.isZero (f32 b))) (= product (_ bv0 48))))
 ;   | (ite (or (special (f32 a)) (special (f32 b))) (is32 result (fp.mul RNE (f32 a) (f32 b)))
 ;     (is32 result (signed (distinct (sign a) (sign b)) ((_ to_fp 8 24) RNE exact))))
-;   | fmul, behind its multiplier: the exact product, of any 48 bits and of any exponents, is rounded once to nearest even;
+;   | fmul, behind its multiplier: the exact product, of any 48 bits and of any exponents, is rounded once to nearest
+;   even;
 ;     subnormal operands and results, overflow, infinities, NaNs and the sign of 0 too
 ; Case: quick | | (and (not multiplies) (or (special (f32 a)) (special (f32 b)) (special (f32 c))))
 ;   | (is32 result (fp.fma RNE (f32 a) (f32 b) (f32 c)))
@@ -26,4 +27,5 @@
 (define-sort F64 () (_ FloatingPoint 11 53))
 (define-fun exact () F64 (fp.mul RNE ((_ to_fp_unsigned 11 53) RNE product)
   ((_ to_fp 11 53) (concat #b0 (bvadd (exponent a) (exponent b) (_ bv723 11)) (_ bv0 52)))))
-(define-fun usual () Bool (and (not multiplies) (not (special (f32 a))) (not (special (f32 b))) (not (special (f32 c)))))
+(define-fun usual () Bool (and (not multiplies) (not (special (f32 a))) (not (special (f32 b))) (not (special (f32
+    c)))))

@@ -1,4 +1,5 @@
-// The FMA of a product that may be any number of 48 bits, for fp_fma.smt2: the module's multiplier is cut off, and `product` is
+// The FMA of a product that may be any number of 48 bits, for fp_fma.smt2: the module's multiplier is cut off, and
+// `product` is
 // in its place. With `multiplies` the addend is what a multiplication adds.
 module prove_fp_fma
   import wave_fp_pkg::*;

@@ -9,7 +9,6 @@
 ;   | fsub is IEEE subtraction, unless both operands are subnormal or zero
 ; Case: quick | OP_FSUB | (and (tiny a) (tiny b)) | (= out32 (sum_of_tiny a (bvxor b #x80000000)))
 ;   | fsub of two operands that are subnormal or zero is the exact difference of their fractions
-; Mutant: 2 | OP_FADD
 ; Mutant: 3 | OP_FADD
 ; Mutant: 5 | OP_FADD
 ; Mutant: 6 | OP_FADD

@@ -7,7 +7,8 @@
 ;     (and (not new_is_special) (= new_root (_ bv0 25)) (= new_rest (_ bv0 26))
 ;     (= new_radicand (ite odd_power (concat #b1 leading (_ bv0 26)) (concat #b01 leading (_ bv0 25))))
 ;     (= ((_ zero_extend 4) new_result_exponent) (bvadd half_power (_ bv127 12)))))
-;   | start: the significand, doubled if its power of two is odd, and half this power, as binary64 has them; the root itself of a
+;   | start: the significand, doubled if its power of two is odd, and half this power, as binary64 has them; the root
+;   itself of a
 ;     NaN, an infinity, zero or a negative number
 ; Case: quick | | (and finish (not old_is_special) (= ((_ extract 24 24) old_root) #b1)
 ;     (=> (= ((_ extract 0 0) old_root) #b1) (distinct old_rest (_ bv0 26)))
@@ -16,7 +17,8 @@
 ;   | finish: the root's bits, with what is below them, rounded once to nearest even
 ; Mutant: 32 | start:
 ; Mutant: 33 | finish:
-; Mutant: units/fp_sqrt_lane.sv | exponent[0] ? {1'b0, significand, 25'd0} | !exponent[0] ? {1'b0, significand, 25'd0} | start:
+; Mutant: units/fp_sqrt_lane.sv | exponent[0] ? {1'b0, significand, 25'd0} | !exponent[0] ? {1'b0, significand, 25'd0} |
+;   start:
 (declare-const wide (_ BitVec 64))
 (define-fun leading () (_ BitVec 23) ((_ extract 51 29) wide))
 ; The power of two is the exponent field less 1023. Half of it, towards minus infinity.

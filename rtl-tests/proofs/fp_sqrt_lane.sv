@@ -1,10 +1,13 @@
-// Proves: after i steps, the first 2i bits of the radicand are root² + rest, and the rest is at most twice the root: so after
+// Proves: after i steps, the first 2i bits of the radicand are root² + rest, and the rest is at most twice the root: so
+//   after
 //   25 steps the root is that of the radicand, cut off, and it ends in 0 if it is exact
 // Method: induction 1, bounded 30, quick
-// Mutant: units/fp_sqrt_lane.sv | fits = {rest, radicand[49:48]} >= {1'b0, root, 2'b01}; | fits = {rest, radicand[49:48]} > {1'b0, root, 2'b01};
+// Mutant: units/fp_sqrt_lane.sv | fits = {rest, radicand[49:48]} >= {1'b0, root, 2'b01}; | fits = {rest,
+//   radicand[49:48]} > {1'b0, root, 2'b01};
 // Mutant: units/fp_sqrt_lane.sv | rest <= fits ? trial : {rest[23:0], radicand[49:48]}; | rest <= trial;
 
-// root² is kept beside the root: with a 0 it is four times as great, and with a 1 it is (2r + 1)² = 4r² + 4r + 1. What comes
+// root² is kept beside the root: with a 0 it is four times as great, and with a 1 it is (2r + 1)² = 4r² + 4r + 1. What
+// comes
 // before and behind the steps is in fp_sqrt_lane.smt2.
 module prove_fp_sqrt_lane (
     input logic clk,

@@ -1,13 +1,17 @@
-// Proves: after each step of a division, quotient × divisor + rest is the part of the dividend that has been taken, and the rest
-//   is less than the divisor; after 32 steps the result is the truncated quotient, or the remainder with the dividend's sign;
+// Proves: after each step of a division, quotient × divisor + rest is the part of the dividend that has been taken, and
+//   the rest
+//   is less than the divisor; after 32 steps the result is the truncated quotient, or the remainder with the dividend's
+//   sign;
 //   by 0 it is 0
 // Method: induction 1, bounded 36, quick
 // Mutant: 30
 // Mutant: 31
-// Mutant: units/int_div_lane.sv | trial = {rest, quotient[31]} - {1'b0, divisor}; | trial = {rest, quotient[30]} - {1'b0, divisor};
+// Mutant: units/int_div_lane.sv | trial = {rest, quotient[31]} - {1'b0, divisor}; | trial = {rest, quotient[30]} -
+//   {1'b0, divisor};
 // Mutant: units/int_div_lane.sv | negative_quotient <= a[31] ^ b[31]; | negative_quotient <= a[31];
 
-// Products of two unknowns are beyond the solver, so quotient × divisor is kept beside the division: with each bit it doubles,
+// Products of two unknowns are beyond the solver, so quotient × divisor is kept beside the division: with each bit it
+// doubles,
 // and with a 1 the divisor is added. That is (2q + bit) × d = 2 × (q × d) + bit × d.
 module prove_int_div_lane (
     input logic clk,

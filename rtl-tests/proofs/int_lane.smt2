@@ -1,12 +1,17 @@
 ; Module: int_lane
 ; Clocks: 2
 ; Uses: floats
-; Case: quick | OP_IADD | true | (= result (bvadd a b)) | iadd, isub, ineg, iabs: wrapping sums, differences and magnitudes
-; Case: quick | OP_ISUB | true | (= result (bvsub a b)) | iadd, isub, ineg, iabs: wrapping sums, differences and magnitudes
-; Case: quick | OP_INEG | true | (= (bvadd result a) #x00000000) | iadd, isub, ineg, iabs: wrapping sums, differences and magnitudes
-; Case: quick | OP_IABS | true | (and (or (= result a) (= result (bvneg a))) (=> (not (= a #x80000000)) (bvsge result #x00000000)))
+; Case: quick | OP_IADD | true | (= result (bvadd a b)) | iadd, isub, ineg, iabs: wrapping sums, differences and
+;   magnitudes
+; Case: quick | OP_ISUB | true | (= result (bvsub a b)) | iadd, isub, ineg, iabs: wrapping sums, differences and
+;   magnitudes
+; Case: quick | OP_INEG | true | (= (bvadd result a) #x00000000) | iadd, isub, ineg, iabs: wrapping sums, differences
+;   and magnitudes
+; Case: quick | OP_IABS | true | (and (or (= result a) (= result (bvneg a))) (=> (not (= a #x80000000)) (bvsge result
+;   #x00000000)))
 ;   | iadd, isub, ineg, iabs: wrapping sums, differences and magnitudes
-; Case: quick | OP_IMIN OP_UMIN OP_IMAX OP_UMAX | true | (is_extremum result) | imin, umin, imax, umax: the operand that is
+; Case: quick | OP_IMIN OP_UMIN OP_IMAX OP_UMAX | true | (is_extremum result) | imin, umin, imax, umax: the operand that
+;   is
 ;   at most, or at least, as great as the other
 ; Case: quick | OP_ICLAMP | true | (= result (smin (smax a b) c)) | iclamp is min(max(a, b), c), signed
 ; Case: quick | OP_AND | true | (= result (bvand a b)) | and, or, xor, not, select, mov, mov_imm, mov_sr
@@ -18,11 +23,13 @@
 ; Case: quick | OP_SAR | true | (= result (bvashr a (bvurem b #x00000020))) | shl, shr, sar: shifts by b mod 32
 ; Case: quick | OP_BITCOUNT | true | (= result (ones32 a)) | bitcount: a recursive sum of halves
 ; Case: quick | OP_BITFIND | true | (ite (= a #x00000000) (= result #xffffffff)
-;   (and (bvult result #x00000020) (= (bvlshr (bvshl a result) #x0000001f) #x00000001) (= (bvlshr (bvshl a result) result) a)))
+;   (and (bvult result #x00000020) (= (bvlshr (bvshl a result) #x0000001f) #x00000001) (= (bvlshr (bvshl a result)
+;   result) a)))
 ;   | bitfind: a shifted left so far has bit 31 set and lost nothing; all ones for 0
 ; Case: quick | OP_BITREV | true | (= (bit result (bvsub #x0000001f d)) (bit a d))
 ;   | bitrev: for every i, bit 31 - i is bit i
-; Case: quick | OP_BFE | true | (= (bit result d) (bvand (bit (bvlshr a (bvurem b #x00000020)) d) (below d (bvurem c #x00000020))))
+; Case: quick | OP_BFE | true | (= (bit result d) (bvand (bit (bvlshr a (bvurem b #x00000020)) d) (below d (bvurem c
+;   #x00000020))))
 ;   | bfe: for every i, bit i is that of a >> b if i is below the width, else 0
 ; Case: quick | OP_BFI | true | (= (bit result d) (ite (inside d) (bit b (bvsub d (bvurem c #x00000020))) (bit a d)))
 ;   | bfi: for every i, bit i comes from b if i is in the field, else from a
@@ -30,7 +37,8 @@
 ; Case: quick | OP_MOV OP_MOV_SR | true | (= result a) | and, or, xor, not, select, mov, mov_imm, mov_sr
 ; Case: quick | OP_MOV_IMM | true | (= result imm) | and, or, xor, not, select, mov, mov_imm, mov_sr
 ; Case: quick | OP_ICMP_EQ OP_UCMP_EQ | true | (= pred (= a b)) | icmp, ucmp: the six relations, signed and unsigned
-; Case: quick | OP_ICMP_NE OP_UCMP_NE | true | (= pred (distinct a b)) | icmp, ucmp: the six relations, signed and unsigned
+; Case: quick | OP_ICMP_NE OP_UCMP_NE | true | (= pred (distinct a b)) | icmp, ucmp: the six relations, signed and
+;   unsigned
 ; Case: quick | OP_ICMP_LT | true | (= pred (bvslt a b)) | icmp, ucmp: the six relations, signed and unsigned
 ; Case: quick | OP_ICMP_LE | true | (= pred (bvsle a b)) | icmp, ucmp: the six relations, signed and unsigned
 ; Case: quick | OP_ICMP_GT | true | (= pred (bvsgt a b)) | icmp, ucmp: the six relations, signed and unsigned

@@ -1,6 +1,9 @@
-// Proves: in each cycle one wave issues if any may, and else none; it is in no shadow, at no barrier, has no hazard, drains
-//   nothing, reads no operands, and has a collector if it needs one; a wave that may issue in every cycle does so within as
-//   many cycles as there are waves (round robin); guards are read with the writes of the cycle; sequence numbers count what
+// Proves: in each cycle one wave issues if any may, and else none; it is in no shadow, at no barrier, has no hazard,
+//   drains
+//   nothing, reads no operands, and has a collector if it needs one; a wave that may issue in every cycle does so
+//   within as
+//   many cycles as there are waves (round robin); guards are read with the writes of the cycle; sequence numbers count
+//   what
 //   issues; the module's assertions
 // Method: induction 1, bounded 10, quick
 // Mutant: 101
@@ -91,7 +94,8 @@ module prove_issue
     control = '0;
     sync = '0;
     for (int w = 0; w < MAX_WAVES; w++) begin
-      may[w] = buffered[w] && hazard_free[w] && !drains[w] && !collecting[w] && !at_barrier_q[w] && !control_q[w] && !sync_q[w]
+      may[w] = buffered[w] && hazard_free[w] && !drains[w] && !collecting[w] && !at_barrier_q[w] && !control_q[w]
+          && !sync_q[w]
           && !(next_of[w].collector && !collector_free) && !(next_of[w].releases && !release_passes[w]);
       control[w] = pick[w] && next_of[w].kind == KIND_CONTROL;
       sync[w] = pick[w] && next_of[w].kind inside {KIND_FENCE, KIND_WAIT} && lanes != 0;

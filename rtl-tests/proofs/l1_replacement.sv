@@ -1,10 +1,12 @@
-// Proves: the victim is the frame that has the line, else an empty frame, else the frame whose last use is furthest back, where
+// Proves: the victim is the frame that has the line, else an empty frame, else the frame whose last use is furthest
+//   back, where
 //   a streaming line counts as never used
 // Method: induction 1, bounded 10, quick
 // Mutant: 148
 // Mutant: l1_replacement.sv | o[w][i] = !never[i] && way_t'(i) != w; | o[w][i] = way_t'(i) != w;
 // Mutant: l1_replacement.sv | unused = reply_set == set ? reply_unused : unused_q[set]; | unused = unused_q[set];
-// Mutant: l1_replacement.sv | if (!found_frame && !found_empty && !reply_named[w]) begin | if (!found_empty && !reply_named[w]) begin
+// Mutant: l1_replacement.sv | if (!found_frame && !found_empty && !reply_named[w]) begin | if (!found_empty &&
+//   !reply_named[w]) begin
 
 // The time of the last use of each frame of one set, which may be any set. Time does not run over.
 module prove_l1_replacement
@@ -23,7 +25,8 @@ module prove_l1_replacement
     input set_t  any_set
 );
   way_t victim;
-  l1_replacement dut (.clk, .rst_n, .reply_set, .reply_named, .reply_matches, .victim, .install, .streaming, .set, .way, .touches);
+  l1_replacement dut (.clk, .rst_n, .reply_set, .reply_named, .reply_matches, .victim, .install, .streaming, .set,
+      .way, .touches);
 
   typedef logic [15:0] time_t;
   set_t  chosen_q;

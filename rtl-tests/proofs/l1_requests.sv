@@ -1,7 +1,9 @@
-// Proves: requests leave in the order in which they came, those of a reply before the access's, each with what was written
+// Proves: requests leave in the order in which they came, those of a reply before the access's, each with what was
+//   written
 //   into it a cycle later; none is lost; the queue does not overflow while no more come than `room` says
-// Method: induction 1, bounded 10, quick
-// Mutant: l1_requests.sv | if (sends) queue_q[at(first_q, count_q + added)] <= sent; | if (sends) queue_q[at(first_q, count_q)] <= sent;
+// Method: induction 1, bounded 10
+// Mutant: l1_requests.sv | if (sends) queue_q[at(first_q, count_q + added)] <= sent; | if (sends) queue_q[at(first_q,
+//   count_q)] <= sent;
 // Mutant: l1_requests.sv | if (then_changes && then_at_q == first_q) begin | if (1'b0) begin
 // Mutant: l1_requests.sv | then_at_q <= at(first_q, count_q + added); | then_at_q <= at(first_q, count_q);
 module prove_l1_requests

@@ -1,12 +1,16 @@
-// Proves: responses come out in the order in which they became ready, a reply's before a hit's of the same cycle: those of a
-//   reply in the cycle after, a hit's L1_HIT_LATENCY_CYCLES after its access and with its line; one a cycle; none is lost;
-//   no queue overflows while no more come than the rooms say; the module's assertions. Of a response it looks at the receiver
+// Proves: responses come out in the order in which they became ready, a reply's before a hit's of the same cycle: those
+//   of a
+//   reply in the cycle after, a hit's L1_HIT_LATENCY_CYCLES after its access and with its line; one a cycle; none is
+//   lost;
+//   no queue overflows while no more come than the rooms say; the module's assertions. Of a response it looks at the
+//   receiver
 //   and at one byte, because all bits take the same way
 // Method: induction 1 separately, bounded 12
 // Mutant: 150
 // Mutant: 152
 // Mutant: l1_responses.sv | assign hit_room = int'(hit_count_q) != HITS || takes_hit; | assign hit_room = 1'b1;
-// Mutant: l1_responses.sv | if (then_answers_q) hit_data_q[then_at_q] <= then_data; | if (then_answers_q && !takes_hit) hit_data_q[then_at_q] <= then_data;
+// Mutant: l1_responses.sv | if (then_answers_q) hit_data_q[then_at_q] <= then_data; | if (then_answers_q && !takes_hit)
+//   hit_data_q[then_at_q] <= then_data;
 // Mutant: l1_responses.sv | return offset >= place ? | return offset > place ?
 module prove_l1_responses
   import wave_core_pkg::*;
@@ -32,7 +36,8 @@ module prove_l1_responses
     end
   l1_responses dut (.*);
 
-  // Hits on their way: bit i has been so for i + 1 cycles. Behind them a list of what is ready, oldest first; in `is_hit_q`
+  // Hits on their way: bit i has been so for i + 1 cycles. Behind them a list of what is ready, oldest first; in
+  // `is_hit_q`
   // the queue that it came from.
   localparam int LATENCY = L1_HIT_LATENCY_CYCLES;
   localparam int READY = HITS + FILLS;

@@ -1,4 +1,5 @@
-// Proves: at most one packet leaves, only with a credit and as its source has it; code goes before releases, releases before
+// Proves: at most one packet leaves, only with a credit and as its source has it; code goes before releases, releases
+//   before
 //   the L1; a packet leaves whenever the port is free; it holds the port for its bytes, and no longer
 // Method: induction 1, bounded 8, quick
 // Mutant: 157
@@ -35,7 +36,8 @@ module prove_memory_port
   always_ff @(posedge clk)
     if (rst_n) begin
       assert (32'(code_taken) + 32'(release_taken) + 32'(l1_taken) == 32'(send));
-      assert (!code_taken || (code_valid && request.kind == REQUEST_READ && request.code && request.tag[30:0] == code_line
+      assert (!code_taken || (code_valid && request.kind == REQUEST_READ && request.code
+          && request.tag[30:0] == code_line
           && request.tag[ICACHE_TAG_BIT] && request.line == {code_line[26:0], 5'd0}));
       assert (!release_taken || (release_valid && !code_valid && request.kind == REQUEST_RELEASE && !request.code));
       assert (!l1_taken || (l1_valid && !code_valid && !release_valid && request == l1_request));
@@ -43,7 +45,8 @@ module prove_memory_port
       // What makes the induction go.
       assert (left_q > -INTERCONNECT_PORT_BYTES_PER_CYCLE && left_q <= 8 + L1_SECTOR_BYTES);
       assert (int'(dut.busy_q) * INTERCONNECT_PORT_BYTES_PER_CYCLE
-          == (left_q <= 0 ? 0 : INTERCONNECT_PORT_BYTES_PER_CYCLE * (1 + (left_q - 1) / INTERCONNECT_PORT_BYTES_PER_CYCLE)));
+          == (left_q <= 0 ? 0
+              : INTERCONNECT_PORT_BYTES_PER_CYCLE * (1 + (left_q - 1) / INTERCONNECT_PORT_BYTES_PER_CYCLE)));
       cover (code_taken);
       cover (release_taken);
       cover (l1_taken && left_q < 0);

@@ -1,13 +1,17 @@
-// Proves: no fence of a wave passes while a store is on its way that had set out before the fence was reached; one of system
-//   scope passes only when the L2 has answered a request that left when no such store was on its way; the module's assertions
+// Proves: no fence of a wave passes while a store is on its way that had set out before the fence was reached; one of
+//   system
+//   scope passes only when the L2 has answered a request that left when no such store was on its way; the module's
+//   assertions
 // Method: induction 1, bounded 16, quick
 // Mutant: 155
 // Mutant: 156
-// Mutant: releases.sv | waiting = both_over ? '0 : fences & ~granted; | waiting = none[open_q] ? '0 : fences & ~granted;
+// Mutant: releases.sv | waiting = both_over ? '0 : fences & ~granted; | waiting = none[open_q] ? '0 : fences &
+//   ~granted;
 // Mutant: releases.sv | begins = round_after == 0 && joining != 0; | begins = joining != 0;
 // Mutant: releases.sv | answered = (answered_q & left) | answered = answered_q
 
-// One store and one wave, any of them. Acknowledgements tell apart the stores of an epoch only by their number, so that of
+// One store and one wave, any of them. Acknowledgements tell apart the stores of an epoch only by their number, so that
+// of
 // the chosen store is one of those that the environment gives.
 module prove_releases
   import wave_isa_pkg::*;
@@ -87,7 +91,8 @@ module prove_releases
       assert (!out_q || dut.pending_q[epoch_q] != 0);
       assert (!old_q || (out_q && waiting_q[wave_q]));
       assert (!old_q || dut.next_q[wave_q] || (dut.round_q[wave_q] && epoch_q == !dut.open_q));
-      assert (!old_q || !(dut.granted_q[wave_q] || dut.asked_q[wave_q] || dut.to_be_asked_q[wave_q] || dut.answered_q[wave_q]));
+      assert (!old_q || !(dut.granted_q[wave_q] || dut.asked_q[wave_q] || dut.to_be_asked_q[wave_q]
+          || dut.answered_q[wave_q]));
       assert ((dut.round_q & dut.next_q) == 0 && (dut.granted_q & (dut.round_q | dut.next_q)) == 0);
       assert (((dut.round_q | dut.next_q | dut.asked_q | dut.to_be_asked_q) & ~waiting_q) == 0);
       assert (((dut.granted_q | dut.answered_q) & ~(waiting_q | issued_before)) == 0);

@@ -5,7 +5,8 @@
 // Parameters: LATENCY=34 INTERVAL=33
 // Method: induction 1, bounded 40, quick
 // Mutant: unit_tags.sv | next_q <= after(next_q); | next_q <= soon.valid ? next_q : after(next_q);
-// Mutant: unit_tags.sv | if (soon.valid) first_q <= after(first_q); | if (soon.valid && !enters) first_q <= after(first_q);
+// Mutant: unit_tags.sv | if (soon.valid) first_q <= after(first_q); | if (soon.valid && !enters) first_q <=
+//   after(first_q);
 // Mutant: unit_tags.sv | {enters, coming_q} >> 1 | {enters, coming_q} >> 2 | LATENCY=9
 
 // The units of a class: they say that a result is due, LATENCY cycles after its operation.

@@ -1,13 +1,17 @@
-// Proves: a wave is free of hazards only if no register and no predicate is outstanding that its next instruction reads or
-//   writes; instructions leave a buffer in the order in which they came, and what issue decides by is of the first; no buffer
-//   overflows; what is performed, and what is drained, has no access, or no instruction, in flight; the module's assertions.
+// Proves: a wave is free of hazards only if no register and no predicate is outstanding that its next instruction reads
+//   or
+//   writes; instructions leave a buffer in the order in which they came, and what issue decides by is of the first; no
+//   buffer
+//   overflows; what is performed, and what is drained, has no access, or no instruction, in flight; the module's
+//   assertions.
 //   Of an instruction in a buffer it looks at pc, kind and destination, because all bits take the same way
 // Method: induction 1 separately, bounded 5
 // Mutant: 112
 // Mutant: 113
 // Mutant: wave.sv | assign pushes = 2'(push_valid[0]) + 2'(push_valid[1]); | assign pushes = 2'(push_valid[0]);
 // Mutant: wave.sv | free_after[w] = (pending_q[w] & head_q[w].registers & ~loaded) == 0 | free_after[w] = 1'b1
-// Mutant: wave.sv | assign behind[w] = count_q[w] > 1 ? needs_q[first_q[w]+1'b1] : push_needs[0]; | assign behind[w] = needs_q[first_q[w]+1'b1];
+// Mutant: wave.sv | assign behind[w] = count_q[w] > 1 ? needs_q[first_q[w]+1'b1] : push_needs[0]; | assign behind[w] =
+//   needs_q[first_q[w]+1'b1];
 
 // One wave, any of them, and one register and one predicate, any of them.
 module prove_wave
@@ -79,7 +83,8 @@ module prove_wave
     if (drop && drop_slot == wave_q) length = 0;
   end
 
-  // Whether the register, and the predicate, is outstanding; accesses, loads and instructions in flight. A result of a unit
+  // Whether the register, and the predicate, is outstanding; accesses, loads and instructions in flight. A result of a
+  // unit
   // is told a cycle ahead, a load's last row in its cycle.
   logic out_q, out, told, pred_out_q, pred_told;
   int   accesses_q, loads_q, flying_q, retires[MAX_WAVES], accesses[MAX_WAVES], loads[MAX_WAVES];
@@ -156,7 +161,8 @@ module prove_wave
 
   always_ff @(posedge clk)
     if (rst_n) begin
-      // Issue takes one instruction that is there and free of hazards. Stage resolve drops no buffer that issues or is filled.
+      // Issue takes one instruction that is there and free of hazards. Stage resolve drops no buffer that issues or is
+      // filled.
       assume ($countones(pop) <= 1 && (pop & ~(buffered & hazard_free)) == 0 && (pop == 0 || pop[slot]));
       assume ((collects & ~pop) == 0);
       assume (!drop || !(pop[drop_slot] || (drop_slot == push_slot && push_valid != 0)));
@@ -184,7 +190,8 @@ module prove_wave
       assert (length_q == 0 || next[wave_q] == needs_q[0].next);
       assert (!pop[wave_q] || seen(head) == seen(uops_q[0]));
       assert (performed[wave_q] == (accesses_q == 0) && drained[wave_q] == (flying_q == 0));
-      assert (length_q == 0 || drains[wave_q] == ((needs_q[0].next.all && accesses_q != 0) || (needs_q[0].next.loads && loads_q != 0)));
+      assert (length_q == 0 || drains[wave_q] == ((needs_q[0].next.all && accesses_q != 0)
+          || (needs_q[0].next.loads && loads_q != 0)));
       // A wave with room gets a group some time.
       assert (!has_room[wave_q] || length_q <= ENTRIES - FETCH_WORDS);
 
@@ -202,7 +209,8 @@ module prove_wave
       assert (dut.pending_q[wave_q][register_q] == out_q && dut.pending_preds_q[wave_q][pred_q] == pred_out_q);
       assert (length_q == 0 || dut.head_q[wave_q] == needs_q[0]);
       for (int i = 0; i < ENTRIES; i++) begin
-        assert (i >= length_q || seen(dut.buffer_q[{wave_q, dut.first_q[wave_q] + 2'(unsigned'(i))}]) == seen(uops_q[i]));
+        assert (i >= length_q
+            || seen(dut.buffer_q[{wave_q, dut.first_q[wave_q] + 2'(unsigned'(i))}]) == seen(uops_q[i]));
         assert (i == 0 || i >= length_q || kept[dut.first_q[wave_q] + 2'(unsigned'(i))] == needs_q[i]);
       end
       cover (length_q == ENTRIES && pop[wave_q]);

@@ -1,12 +1,16 @@
-// Proves: a barrier lets a wave go exactly when all live waves of its workgroup are at it, all of them at once, and never later
-//   than in the cycle in which the last one has reached it or ends; an arriving workgroup takes free slots, as many as it has
-//   waves, in order, with exactly its threads; a slot is free only when its wave has ended and drained; workgroups' slots
+// Proves: a barrier lets a wave go exactly when all live waves of its workgroup are at it, all of them at once, and
+//   never later
+//   than in the cycle in which the last one has reached it or ends; an arriving workgroup takes free slots, as many as
+//   it has
+//   waves, in order, with exactly its threads; a slot is free only when its wave has ended and drained; workgroups'
+//   slots
 //   do not overlap; the module's assertions
 // Method: induction 1, bounded 12, quick
 // Mutant: 126
 // Mutant: 127
 // Mutant: 128
-// Mutant: workgroup.sv | (live & ~at_barrier_q) == 0) passes = live; | (live & ~at_barrier_q) == 0) passes = group_slots_q[group_of[slot]];
+// Mutant: workgroup.sv | (live & ~at_barrier_q) == 0) passes = live; | (live & ~at_barrier_q) == 0) passes =
+//   group_slots_q[group_of[slot]];
 // Mutant: workgroup.sv | if ((reaches || end_wave) && live != 0 | if (reaches && live != 0
 // Mutant: workgroup.sv | at_barrier_q <= (at_barrier_q & ~passes) | at_barrier_q <= at_barrier_q
 module prove_workgroup
@@ -77,13 +81,15 @@ module prove_workgroup
 
   always_ff @(posedge clk)
     if (rst_n) begin
-      // The dispatcher knows what fits. A wave that acts is there and has not ended; what issues does so a cycle before it acts,
+      // The dispatcher knows what fits. A wave that acts is there and has not ended; what issues does so a cycle before
+      // it acts,
       // and neither at a barrier nor while its wave acts.
       assume (threads_q != 0 && threads_q <= MAX_WAVES * LANES);
       assume (!start_valid || (free >= int'(launch.waves) && group_free));
       assume (!(end_wave && reaches_q));
       assume (!end_wave || (there_q[slot] && !over_q[slot] && !at_q[slot]));
-      assume (barrier == 0 || ($countones(barrier) == 1 && (barrier & (there_q | started) & ~(over | at_q)) == barrier));
+      assume (barrier == 0 || ($countones(barrier) == 1
+          && (barrier & (there_q | started) & ~(over | at_q)) == barrier));
 
       for (int g = 0; g < MAX_WORKGROUPS; g++) begin
         assert ((passes & members_q[g]) == 0 || (passes & members_q[g]) == live[g]);
@@ -95,7 +101,8 @@ module prove_workgroup
         assert (!dut.group_resident_q[g] || dut.group_slots_q[g] == members_q[g]);
       end
       assert ((passes & ~at_q) == 0);
-      assert (!start_valid || ((started & there_q) == 0 && $countones(started) == int'(launch.waves) && count == int'(threads_q)));
+      assert (!start_valid || ((started & there_q) == 0 && $countones(started) == int'(launch.waves)
+          && count == int'(threads_q)));
       assert (start_valid || started == 0);
       assert (!start_valid || members_q[started_group] == 0);
       for (int w = 0; w < MAX_WAVES; w++) begin

@@ -12,6 +12,7 @@ mod ladder;
 mod latencies;
 mod machine;
 mod mutants;
+mod proofs;
 mod random;
 mod rules;
 mod suite;
