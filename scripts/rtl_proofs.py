@@ -6,13 +6,13 @@
     python3 scripts/rtl_proofs.py --quick                 # those that take about a minute in all
     python3 scripts/rtl_proofs.py --mutants               # each proof with a planted bug, which it has to refute
 
-The first run installs pyosys and bitwuzla in target/rtl-tools, in fixed versions. The result is a Markdown table. The exit
-status is 1 if a proof fails or gets no answer in its time, and the counterexample follows the table. It is 2 for a name
-that is no block.
+The first run installs pyosys and bitwuzla in target/rtl-tools, in fixed versions. The result is a Markdown table. The
+exit status is 1 if a proof fails or gets no answer in its time, and the counterexample follows the table. It is 2 for a
+name that is no block.
 
 rtl-tests/proofs has the proofs: NAME.sv instantiates a control block, with assumptions about its inputs and assertions
-about its outputs and registers; NAME.smt2 says in the theories of SMT-LIB what an arithmetic module computes. Comments at
-the beginning of a file say how it is proven (rtl-tests/README.md, Proofs).
+about its outputs and registers; NAME.smt2 says in the theories of SMT-LIB what an arithmetic module computes. Comments
+at the beginning of a file say how it is proven (rtl-tests/README.md, Proofs).
 """
 
 import argparse
@@ -109,7 +109,7 @@ class Proof:
 
 
 class Harness(Proof):
-    """A control block in a harness: induction from a state in which the assertions hold, and all cycles up to a depth."""
+    """A control block in a harness: induction, or all cycles up to a depth."""
 
     def __init__(self, file, limit_s, parameters):
         super().__init__(file, limit_s)
@@ -129,7 +129,7 @@ class Harness(Proof):
         return mutant.case is None or f"{mutant.case} " in " ".join(map("=".join, self.parameters)) + " "
 
     def run(self, rtl, search=False):
-        """With `search`, assertions are looked at in every cycle up to the depth: a mutant has to fail in one of them."""
+        """With `search`, assertions are looked at in each cycle up to the depth: a mutant has to fail in one."""
         top = f"prove_{self.block}"
         system = extracted(__file__, top, rtl, self.file, tuple(self.parameters), WORK / f"{top}.smt2")
         if not self.k or search:

@@ -1,7 +1,7 @@
 """Transition systems of RTL modules, and questions about them to the SMT solver bitwuzla.
 
-yosys-slang reads a module, and yosys writes it as SMT-LIB functions of a state. `System` reads these functions and writes
-them anew for each cycle, with a constant for each net and cycle, so that the solver needs no sort of states.
+yosys-slang reads a module, and yosys writes it as SMT-LIB functions of a state. `System` reads these functions and
+writes them anew for each cycle, with a constant for each net and cycle, so that the solver needs no sort of states.
 """
 
 import functools
@@ -53,8 +53,8 @@ class System:
         for name, sort in re.findall(r"^\(declare-fun \|([^|]+)\| \(\|[^|]+\|\) (.+?)\)(?: ;.*)?$", text, re.M):
             if name != f"{top}_is":
                 self.declared[name] = sort
-        for name, sort, body in re.findall(
-                r"^\(define-fun \|([^|]+)\| \(\(state \|[^|]+\|\)\) (Bool|\(_ BitVec \d+\)) ([^;]+?)\)(?: ;.*)?$", text, re.M):
+        function = r"^\(define-fun \|([^|]+)\| \(\(state \|[^|]+\|\)\) (Bool|\(_ BitVec \d+\)) ([^;]+?)\)(?: ;.*)?$"
+        for name, sort, body in re.findall(function, text, re.M):
             if name not in {f"{top}_{letter}" for letter in "auih"}:
                 self.defined.append((name, sort, body))
         end = text[text.index(f"(define-fun |{top}_t|"):]
@@ -214,7 +214,7 @@ def bounded(system, depth, checked, limit_s):
 
 
 def induction(system, k, limit_s, separately=False):
-    """If the assertions held for k cycles from any state, they hold in the next one. `separately` asks for each of them."""
+    """If the assertions held for k cycles from any state, they hold in the next one. `separately` asks for each."""
     run = Run(system, limit_s, False)
     for _ in range(k):
         run.solver.require(run.assertions(run.step()))
@@ -225,8 +225,9 @@ def induction(system, k, limit_s, separately=False):
         if answer == "sat":
             return Outcome("failed", f"no induction over {k} cycles", run.example(t))
         if answer != "unsat":
-            return Outcome("open", f"no answer in {limit_s} s" + (f": {place_of(system.checks['assert'][term[1:-1].split('@')[0]])}"
-                                                                  if separately else ""))
+            name = term[1:-1].split("@")[0]
+            where = f": {place_of(system.checks['assert'][name])}" if separately else ""
+            return Outcome("open", f"no answer in {limit_s} s{where}")
     return Outcome("proven", "")
 
 
@@ -235,7 +236,7 @@ def defined(name, width, term):
 
 
 def equivalence(system, spec, fixed, clocks, assumption, claim, limit_s, options=()):
-    """A pipeline's outputs follow from its inputs as `claim` says, `clocks` cycles later. Other cycles' inputs are free."""
+    """A pipeline's outputs follow from its inputs as `claim` says, `clocks` cycles later. Inputs of others are free."""
     solver = Solver(limit_s, options)
     nets = {system.net_of_input(name): value for name, value in fixed.items()}
     for t in range(clocks + 1):
@@ -269,7 +270,7 @@ def timed(action):
 
 @functools.cache
 def extracted(script, top, rtl, harness, parameters, file):
-    """The transition system of a module. yosys reads it in a process of its own, which it ends if something is wrong."""
+    """The transition system of a module. yosys has a process of its own, which it ends if something is wrong."""
     file.parent.mkdir(parents=True, exist_ok=True)
     values = [f"{name}={value}" for name, value in parameters]
     command = [sys.executable, script, "--extract", top, str(rtl), str(harness or ""), str(file), *values]

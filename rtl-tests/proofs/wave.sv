@@ -192,8 +192,9 @@ module prove_wave
       assert (performed[wave_q] == (accesses_q == 0) && drained[wave_q] == (flying_q == 0));
       assert (length_q == 0 || drains[wave_q] == ((needs_q[0].next.all && accesses_q != 0)
           || (needs_q[0].next.loads && loads_q != 0)));
-      // A wave with room gets a group some time.
-      assert (!has_room[wave_q] || length_q <= ENTRIES - FETCH_WORDS);
+      // Room for a group, behind the one that arrives.
+      assert (has_room[wave_q]
+          == (length_q + (arriving[wave_q] ? int'(brings[0]) + int'(brings[1]) : 0) <= ENTRIES - FETCH_WORDS));
 
       // What makes the induction go.
       assert (length_q >= 0 && length_q <= ENTRIES && int'(dut.count_q[wave_q]) == length_q);
