@@ -1,4 +1,4 @@
-// Generated from the tables of the simulator (sim/machine/src/alu/sfu/tables.rs); do not edit.
+// Generated from the tables of the simulator (sim/isa/src/special_functions.rs); do not edit.
 // `UPDATE=1 cargo test --test generated` writes it anew.
 package sfu_rom_pkg;
 

@@ -14,6 +14,7 @@ pub mod program;
 pub mod ron_text;
 mod rows;
 pub mod special;
+pub mod special_functions;
 pub mod suggest;
 pub mod table;
 

@@ -67,7 +67,7 @@ pub struct Construct {
     /// The `if` or `loop`.
     pub open: usize,
     /// Its `else`.
-    pub(crate) alternative: Option<usize>,
+    pub alternative: Option<usize>,
     /// Its `endif` or `endloop`; `None` if it is never closed.
     pub close: Option<usize>,
     /// The innermost construct around it, an index into [`Structure::constructs`].
@@ -75,7 +75,7 @@ pub struct Construct {
     /// Number of constructs that are open inside of it, itself included: 1 for an outermost one.
     pub depth: u32,
     /// True for a `loop`.
-    pub(crate) is_loop: bool,
+    pub is_loop: bool,
 }
 
 /// Why the control instructions of a kernel do not nest.
@@ -107,7 +107,7 @@ pub struct Structure {
     pub inside: Vec<Option<usize>>,
     /// Per slot: for an opener, an `else` or a closer, its construct; for a `break` or `continue`, the
     /// innermost loop.
-    pub(crate) construct_of: Vec<Option<usize>>,
+    pub construct_of: Vec<Option<usize>>,
     /// Nesting errors, in the order of the code.
     pub errors: Vec<NestingError>,
 }

@@ -4,12 +4,10 @@
 //! All four functions share one interpolator (128 segments, quadratic) and one final rounding, to nearest even.
 
 mod rom;
-mod tables;
 
 pub use rom::system_verilog;
-pub(crate) use tables::SEGMENTS;
-pub(crate) use tables::Segment;
-pub use tables::{EXP2, LOG2, SINE, TWO_OVER_PI};
+pub(crate) use wave_isa::special_functions::{SEGMENTS, Segment};
+pub use wave_isa::special_functions::{EXP2, LOG2, SINE, TWO_OVER_PI};
 
 use super::f32::NAN;
 

@@ -1,13 +1,13 @@
 //! The tables of the special functions, as a SystemVerilog package for the RTL.
 
-use super::tables::{EXP2, LOG2, SINE, TWO_OVER_PI};
+use super::{EXP2, LOG2, SINE, TWO_OVER_PI};
 use std::fmt::Write;
 
 /// Contents of `rtl-tests/rtl/units/sfu_rom_pkg.sv`: the segments of the tables EXP2, LOG2 and SINE in this
 /// order, and 2/π.
 pub fn system_verilog() -> String {
     let mut text = String::from(
-        "// Generated from the tables of the simulator (sim/machine/src/alu/sfu/tables.rs); do not edit.\n\
+        "// Generated from the tables of the simulator (sim/isa/src/special_functions.rs); do not edit.\n\
          // `UPDATE=1 cargo test --test generated` writes it anew.\n\
          package sfu_rom_pkg;\n\n\
          \x20 // 64 zeros and the first 224 fraction bits of 2/pi: bit 287 - k weighs 2^(63 - k).\n",

@@ -5,7 +5,7 @@
 //! error is about the same everywhere in the segment.
 
 /// Segments of a table: the index is 7 bits.
-pub(crate) const SEGMENTS: usize = 128;
+pub const SEGMENTS: usize = 128;
 
 /// c0 + c1 t + c2 t², 30 fraction bits each, t in \[0, 1) across the segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
