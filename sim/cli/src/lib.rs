@@ -30,6 +30,7 @@ mod place;
 mod plain;
 mod programs;
 mod progress;
+mod ptx;
 mod sensitivity;
 mod session;
 mod stored;
@@ -161,6 +162,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
             programs::disassemble((input, function.as_deref(), &settings), output.as_deref(), form, terminal)
         }
         Command::Check(args) => programs::check(args, terminal),
+        Command::Ptx(args) => ptx::run(args, terminal),
         Command::Debug(args) => debug::run(args, terminal),
         Command::Litmus(args) => litmus::run(args, terminal),
         Command::Cosim(args) => cosim::run(args, terminal),

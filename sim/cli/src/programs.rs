@@ -167,7 +167,7 @@ pub(crate) fn check(args: &CheckArgs, terminal: &Terminal) -> Ended {
 }
 
 /// The kernel with this name, or all.
-fn chosen(
+pub(crate) fn chosen(
     program: &program::Program,
     input: &Path,
     name: Option<&str>,

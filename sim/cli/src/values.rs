@@ -129,6 +129,17 @@ pub(crate) fn integer32(text: &str) -> Result<u32, String> {
     u32::try_from(value).map_err(|_| format!("`{text}` does not fit 32 bits"))
 }
 
+/// Threads of a workgroup on an NVIDIA GPU: 1 to 1024.
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub(crate) fn threads_of_block(text: &str) -> Result<u32, String> {
+    match integer32(text)? {
+        threads @ 1..=wave_ptx::MOST_THREADS => Ok(threads),
+        _ => Err(format!("a workgroup has 1 to {} threads there", wave_ptx::MOST_THREADS)),
+    }
+}
+
 /// The number of a launch, from 1 on.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 use crate::translate::Translation;
 use std::fmt::Write;
 use wave_isa::Special;
+use wave_isa::program::Kernel;
 
 /// Why a kernel stopped, as the fault record has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub(crate) fn entry(mut translation: Translation<'_>, name: &str) -> String {
 
 fn assemble(translation: Translation<'_>, name: &str, registers: u32, head: &str, tail: &str) -> String {
     let kernel = translation.plan.kernel;
-    let mut text = format!("// kernel {:?}\n.visible .entry {name}(\n", kernel.name);
+    let mut text = format!("// kernel {:?}\n{}.visible .entry {name}(\n", kernel.name, launch_notes(kernel));
     for (ty, parameter, meaning) in PARAMETERS {
         _ = writeln!(text, "\t.param .{ty} p_{parameter}, // {meaning}");
     }
@@ -84,7 +85,7 @@ fn assemble(translation: Translation<'_>, name: &str, registers: u32, head: &str
     let stated: u32 = kernel.workgroup_size.iter().fold(1, |threads, &size| threads.saturating_mul(size));
     let threads = translation.options.threads.or((stated > 0).then_some(stated));
     if let Some(threads) = threads {
-        _ = writeln!(text, ".maxntid {}, 1, 1", threads.next_multiple_of(crate::WAVE_WIDTH).min(1024));
+        _ = writeln!(text, ".maxntid {}, 1, 1", threads.next_multiple_of(crate::WAVE_WIDTH));
     }
     text += "{\n";
     _ = writeln!(text, "\t.reg .b32 %r<{registers}>;\n\t.reg .pred %p<4>;\n\t.reg .pred %on, %live;");
@@ -114,6 +115,29 @@ fn assemble(translation: Translation<'_>, name: &str, registers: u32, head: &str
     }
     let (declared, lines) = translation.body.finish();
     text + &declared + head + &lines + tail + "}\n\n"
+}
+
+/// What a launch has to put into registers, as comments.
+fn launch_notes(kernel: &Kernel) -> String {
+    let mut text = String::new();
+    let mut register = 0;
+    for parameter in kernel.parameters.iter().flatten() {
+        _ = writeln!(text, "//   r{register}: {parameter}");
+        register += parameter.ty.registers();
+    }
+    for binding in &kernel.bindings {
+        _ = write!(text, "//   r{}: address of {binding}, at least {} bytes", binding.address, binding.least_bytes);
+        _ = match binding.length {
+            Some(length) => writeln!(text, "; r{length}: its length in bytes"),
+            None => writeln!(text),
+        };
+    }
+    if let Some(private) = kernel.private {
+        let (register, bytes) = (private.register, private.bytes_per_wave);
+        _ = writeln!(text, "//   r{register}: address of private memory, {bytes} bytes for each wave of the grid");
+    }
+    // A name may have anything in it; a comment ends with its line.
+    text.replace('\r', " ")
 }
 
 /// Loads the parameters and sets what a wave begins with.

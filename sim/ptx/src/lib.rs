@@ -23,3 +23,5 @@ pub use translate::translate;
 
 /// Lanes of a wave, and threads of a warp.
 pub const WAVE_WIDTH: u32 = 32;
+/// Most threads of a CTA.
+pub const MOST_THREADS: u32 = 1024;

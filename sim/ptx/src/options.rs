@@ -7,18 +7,20 @@ pub struct Arch {
     pub name: &'static str,
     /// The least version of PTX that has everything which the translation uses on this target.
     pub(crate) version: &'static str,
+    /// Most shared memory of a CTA, bytes.
+    pub(crate) shared_bytes: u32,
 }
 
 impl Arch {
     /// Every target, from old to new. Older ones have no `redux.sync` and no conversion to bf16.
     pub const ALL: [Arch; 7] = [
-        Arch { name: "sm_80", version: "7.8" },
-        Arch { name: "sm_86", version: "7.8" },
-        Arch { name: "sm_87", version: "7.8" },
-        Arch { name: "sm_89", version: "7.8" },
-        Arch { name: "sm_90", version: "7.8" },
-        Arch { name: "sm_100", version: "8.6" },
-        Arch { name: "sm_120", version: "8.7" },
+        Arch { name: "sm_80", version: "7.8", shared_bytes: 163 << 10 },
+        Arch { name: "sm_86", version: "7.8", shared_bytes: 99 << 10 },
+        Arch { name: "sm_87", version: "7.8", shared_bytes: 163 << 10 },
+        Arch { name: "sm_89", version: "7.8", shared_bytes: 99 << 10 },
+        Arch { name: "sm_90", version: "7.8", shared_bytes: 227 << 10 },
+        Arch { name: "sm_100", version: "8.6", shared_bytes: 227 << 10 },
+        Arch { name: "sm_120", version: "8.7", shared_bytes: 99 << 10 },
     ];
 
     /// The target with this name.

@@ -6,10 +6,11 @@ use crate::helpers::{self, Helper};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::special;
+use crate::MOST_THREADS;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::Program;
+use wave_isa::program::{Kernel, Program};
 use wave_isa::table::Space;
 use wave_isa::{ExecClass, Inst, Op};
 
@@ -51,6 +52,10 @@ pub fn translate(program: &Program, kernels: &[usize], options: &Options) -> Res
     let mut errors = Vec::new();
     let mut done = Vec::new();
     for &kernel in kernels {
+        if let Some(error) = does_not_fit(program, &program.kernels[kernel], options) {
+            errors.push(error);
+            continue;
+        }
         match Plan::of(program, &program.kernels[kernel]) {
             Ok(plan) => done.push(Translation::of(plan, options)),
             Err(found) => errors.extend(found),
@@ -79,6 +84,23 @@ pub fn translate(program: &Program, kernels: &[usize], options: &Options) -> Res
         text += &entry::entry(translation, &name);
     }
     Ok(text)
+}
+
+/// What a kernel states and no CTA has.
+fn does_not_fit(program: &Program, kernel: &Kernel, options: &Options) -> Option<Diagnostic> {
+    let threads = kernel.workgroup_size.iter().fold(1, |threads: u32, &size| threads.saturating_mul(size));
+    let (name, local, arch) = (&kernel.name, program.local_memory_needed(kernel), options.arch);
+    if threads > MOST_THREADS {
+        let message = format!("kernel `{name}` has workgroups of {threads} threads, and a CTA has at most {MOST_THREADS}");
+        return Some(Diagnostic::error(message).hint("give it smaller workgroups"));
+    }
+    (local > arch.shared_bytes).then(|| {
+        let message = format!(
+            "kernel `{name}` has {local} bytes of local memory, and a CTA of {} has at most {} bytes of shared memory",
+            arch.name, arch.shared_bytes
+        );
+        Diagnostic::error(message).hint("give its workgroups less")
+    })
 }
 
 impl<'a> Translation<'a> {

@@ -55,6 +55,8 @@ pub(crate) enum Command {
     },
     /// Check kernels without running them
     Check(CheckArgs),
+    /// Translate kernels to PTX, for NVIDIA's GPUs
+    Ptx(PtxArgs),
     /// Run a kernel under a debugger that goes forwards and backwards
     Debug(DebugArgs),
     /// Run litmus tests, and hold their outcomes against the memory model
@@ -104,6 +106,56 @@ pub(crate) enum Command {
         /// Shell
         shell: clap_complete::Shell,
     },
+}
+
+/// `wave-sim ptx`.
+#[derive(Debug, Args)]
+pub(crate) struct PtxArgs {
+    /// Kernel file: assembly, WBIN, C, or a module in another format
+    pub input: PathBuf,
+    /// Where the text goes [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Which kernel of the file [default: all of them]
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// The GPU
+    #[arg(long, value_name = "ARCH", default_value = "sm_90",
+        value_parser = clap::builder::PossibleValuesParser::new(wave_ptx::Arch::ALL.map(|arch| arch.name)))]
+    pub arch: String,
+    /// How sine, cosine, exponential and logarithm are computed
+    #[arg(long, value_enum, value_name = "HOW", default_value = "exact")]
+    pub special: PtxSpecial,
+    /// Check every access, atomic and barrier: on a fault the kernel leaves a record and traps
+    #[arg(long)]
+    pub check_bounds: bool,
+    /// Promise that every load and store is at a multiple of its size: the code is shorter
+    #[arg(long)]
+    pub aligned: bool,
+    /// Lanes of a store or an atomic go one after another, lowest first; else the hardware decides where they meet
+    #[arg(long)]
+    pub lane_order: bool,
+    /// Plain accesses of device memory may race: they are relaxed accesses at the scope of the device, past the L1
+    #[arg(long)]
+    pub relaxed: bool,
+    /// Most threads of a workgroup [default: those that the kernel states]
+    #[arg(long, value_name = "N", value_parser = values::threads_of_block)]
+    pub threads: Option<u32>,
+    /// Bytes of the stack of each thread, for kernels in C and the like
+    #[arg(long, value_name = "BYTES", value_parser = values::size32)]
+    pub stack_bytes: Option<u32>,
+    /// How the file is read.
+    #[command(flatten)]
+    pub source: SourceArgs,
+}
+
+/// How special functions are computed in PTX.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PtxSpecial {
+    /// By the fixed-point algorithm: the bits of WAVE
+    Exact,
+    /// By the approximations of the hardware
+    Hardware,
 }
 
 /// `wave-sim check`.

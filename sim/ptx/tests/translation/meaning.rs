@@ -1,0 +1,154 @@
+//! The PTX does what the kernel does: an interpreter of PTX, written from its description, against the functional machine.
+
+use crate::suites;
+use wave_isa::program::{Launch, Program};
+use wave_machine::config::{self, Config};
+use wave_machine::functional::{self, Limits, RunError};
+use wave_ptx::{FaultKind, Options, entry_name, translate};
+use wave_study::launch::Verification;
+use wave_testing::environment::count;
+use wave_verify::generate::{self, Case};
+use wave_verify::ptx::{self, Outcome};
+
+/// Device memory beside the buffers, bytes: for stacks.
+const STACK_BYTES: usize = 16 << 20;
+
+fn machine() -> Config {
+    let mut config = config::load("gpu").expect("a preset");
+    config.core.wave_width = wave_ptx::WAVE_WIDTH;
+    config
+}
+
+/// How a launch ends on the functional machine: `None` without a fault.
+fn functional(config: &Config, program: &Program, launch: &Launch, memory: &mut [u8]) -> Option<u32> {
+    match functional::run(config, program, launch, memory, &Limits::default(), &mut |_| {}) {
+        Ok(_) => None,
+        Err(RunError::Fault(fault)) => Some(fault.pc),
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// The first byte in which two memories differ.
+pub(crate) fn difference(a: &[u8], b: &[u8]) -> Option<usize> {
+    (a != b).then(|| a.iter().zip(b).position(|(a, b)| a != b).expect("they are equally long"))
+}
+
+/// Runs all launches of a kernel of the suites as PTX and on the functional machine.
+///
+/// # Errors
+/// What differs.
+pub(crate) fn same(name: &str, options: &Options, alter: &dyn Fn(String) -> String) -> Result<(), String> {
+    let (config, job) = (machine(), suites::job(name));
+    let text = translate(&job.program, &suites::kernels(&job), options).map_err(|errors| format!("{errors:?}"))?;
+    let module = ptx::parse(&alter(text))?;
+    let used = job.memory.len();
+    let mut expected = job.memory.clone();
+    expected.resize((used + STACK_BYTES).next_multiple_of(4096), 0);
+    let mut memory = expected.clone();
+    for (step, launch) in job.steps.iter().enumerate() {
+        let mut launch = launch.clone();
+        launch.place_private(&job.program, wave_ptx::WAVE_WIDTH, memory.len() as u64, used as u64).map_err(|e| e.to_string())?;
+        assert_eq!(functional(&config, &job.program, &launch, &mut expected), None, "{name}");
+        let entry = entry_name(&job.program.kernels[launch.kernel].name);
+        let outcome = ptx::run(&module, &entry, &launch, &mut memory, step as u64)?;
+        if outcome != Outcome::Finished {
+            return Err(format!("step {step}: {outcome:?}"));
+        }
+        // What order decides, such as the places of results in a list, may differ before the end: the verdict counts.
+        if options.lane_order
+            && let Some(place) = difference(&expected, &memory)
+        {
+            return Err(format!("step {step}: memory differs at {place:#x}"));
+        }
+    }
+    match job.verify(&memory[..used]) {
+        Verification::Passed { .. } => Ok(()),
+        other => Err(other.to_string()),
+    }
+}
+
+#[test]
+fn kernels_of_the_suites_give_their_results() {
+    let mut failed = Vec::new();
+    for name in suites::names() {
+        let start = std::time::Instant::now();
+        if let Err(why) = same(name, &Options::default(), &|text| text) {
+            failed.push(format!("{name}: {why}"));
+        }
+        eprintln!("{name} {:?}", start.elapsed());
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// Runs a random program both ways.
+///
+/// # Errors
+/// What differs.
+pub(crate) fn same_case(case: &Case, options: &Options, seed: u64, alter: &dyn Fn(String) -> String) -> Result<(), String> {
+    let config = machine();
+    let text = translate(&case.program, &[0], options).map_err(|errors| format!("{errors:?}"))?;
+    let module = ptx::parse(&alter(text))?;
+    let (mut expected, mut memory) = (case.memory.clone(), case.memory.clone());
+    let fault = functional(&config, &case.program, &case.launch, &mut expected);
+    let entry = entry_name(&case.program.kernels[0].name);
+    let outcome = ptx::run(&module, &entry, &case.launch, &mut memory, seed)?;
+    match (fault, outcome) {
+        (None, Outcome::Finished) => match difference(&expected, &memory) {
+            None => Ok(()),
+            Some(place) => Err(format!("memory differs at {place:#x}")),
+        },
+        // Other waves may fault first: only that one does is the same.
+        (Some(_), Outcome::Trapped(record)) if record[0] == 2 => Ok(()),
+        (fault, outcome) => Err(format!("fault {fault:?} and {outcome:x?}")),
+    }
+}
+
+fn campaign(programs: u64, options: impl Fn(u64) -> Options, generated: &generate::Options) {
+    for seed in 0..programs {
+        let tree = generate::grow(seed, generated);
+        let options = options(seed);
+        if let Err(why) = same_case(&tree.case(), &options, seed, &|text| text) {
+            let mut fails = |case: &Case| same_case(case, &options, seed, &|text| text).is_err();
+            let small = generate::shrink(&tree, &mut fails);
+            let listing = wave_isa::program::disassemble(&small.case().program);
+            panic!("seed {seed}: {why}\n{listing}");
+        }
+    }
+}
+
+#[test]
+fn random_programs_do_the_same() {
+    let generated = generate::Options { wave_width: 32, ..generate::Options::of(&machine()) };
+    let plain = Options { lane_order: true, ..Options::default() };
+    campaign(count("PTX_PROGRAMS", 150), |seed| Options { check_bounds: seed % 2 == 1, ..plain }, &generated);
+}
+
+#[test]
+fn random_programs_fault_where_they_should() {
+    let generated = generate::Options { wave_width: 32, fault: true, ..generate::Options::of(&machine()) };
+    let checked = Options { lane_order: true, check_bounds: true, ..Options::default() };
+    campaign(count("PTX_PROGRAMS", 60), |_| checked, &generated);
+}
+
+#[test]
+fn a_fault_leaves_its_record() {
+    for (code, kind, pc, lanes, address) in [
+        ("mov_imm r1, 0x100000\n @p1 device_load_u32 r2, r1\n", FaultKind::DeviceOutOfBounds, 24, 0xF0, 0x10_0000),
+        ("mov_imm r1, 1021\n local_store_u32 r1, r0\n", FaultKind::LocalOutOfBounds, 24, 0xFF, 1021),
+        ("mov_imm r1, 6\n local_atomic_add r1, r0\n", FaultKind::MisalignedAtomic, 24, 0xFF, 6),
+        ("if p1\n barrier\n endif\n", FaultKind::BarrierInDivergence, 20, 0xF0, 0),
+        (".word 0xFF000000\n", FaultKind::IllegalInstruction, 16, 0xFF, 0),
+    ] {
+        let text = format!(
+            ".kernel k\n.registers 8\n.local_memory 1024\nmov_sr r0, sr_lane_id\nmov_imm r3, 3\nnop\nicmp_gt p1, r0, r3\n{code}halt\n.end\n"
+        );
+        let text = text.replace("nop\n", "");
+        let (program, _) = wave_isa::program::assemble(&text, "k.wave").expect("it assembles");
+        let options = Options { check_bounds: true, ..Options::default() };
+        let module = ptx::parse(&translate(&program, &[0], &options).expect("it translates")).expect("it parses");
+        let launch = Launch { workgroup: [8, 1, 1], ..Launch::of(&program, 0, [1, 1, 1]) };
+        let outcome = ptx::run(&module, "k", &launch, &mut [0; 4096], 1).expect("it runs");
+        let pc = pc + 4;
+        assert_eq!(outcome, Outcome::Trapped([2, kind as u32, pc, 0, 0, 0, 0, lanes, address]), "{code}");
+    }
+}

@@ -1,0 +1,62 @@
+//! Mistakes in the translation that the comparison has to see.
+
+use crate::meaning::{same, same_case};
+use wave_machine::config;
+use wave_ptx::Options;
+use wave_verify::generate;
+
+/// Parts of the PTX, what is written in their place, and where that is seen: a kernel of the suites, or `*` for random
+/// programs.
+const MUTANTS: &[(&str, &str, &str)] = &[
+    // Lanes do not wait for one another before they read what others wrote.
+    ("\tbar.warp.sync 0xffffffff;\n", "", "softmax"),
+    ("\tbarrier.sync 0;\n", "", "transpose_padded"),
+    // Lanes that are not active take part.
+    ("@%on ", "", "mandelbrot"),
+    ("or.pred %on, %on, %else0;", "mov.pred %on, %on;", "*"),
+    ("or.pred %on, %on, %continued0;", "mov.pred %on, %on;", "*"),
+    ("mov.pred %on, %broken", "mov.pred %on, %continued", "*"),
+    // Arithmetic.
+    ("mov.b32 %t0, 0x7FC00000", "mov.b32 %t0, 0x7FC00001", "*"),
+    ("selp.b32 %t1, 1,", "selp.b32 %t1, 2,", "*"),
+    ("setp.neu.f32", "setp.num.f32", "*"),
+    ("max.f32", "min.f32", "*"),
+    ("shfl.sync.idx.b32", "shfl.sync.up.b32", "*"),
+    ("redux.sync.add", "redux.sync.max", "*"),
+    ("vote.sync.all.pred", "vote.sync.any.pred", "*"),
+    ("setp.lt.u32 %q0, %t1, 32;", "setp.lt.u32 %q0, %t1, 31;", "*"),
+    ("red.relaxed.cta.shared.add", "red.relaxed.cta.shared.max", "histogram"),
+    // Memory.
+    ("wave_load_global_u32, (%d1)", "wave_load_global_u32, (%d0)", "*"),
+    ("ld.global.u8 %byte, [%address+1]", "ld.global.u8 %byte, [%address+2]", "*"),
+    ("shr.u32 %special3, %thread, 5", "shr.u32 %special3, %thread, 6", "reduction"),
+    // Special functions.
+    ("and.b32 %t, %x, 0x7FFFFF;", "and.b32 %t, %x, 0x3FFFFF;", "softmax"),
+    ("sub.u64 %w, %w, 1;", "", "*"),
+];
+
+#[test]
+fn mistakes_are_seen() {
+    let config = config::load("gpu").expect("a preset");
+    let generated = generate::Options { wave_width: 32, ..generate::Options::of(&config) };
+    let mut missed = Vec::new();
+    for &(part, other, place) in MUTANTS {
+        let applied = std::cell::Cell::new(false);
+        let alter = |text: String| {
+            applied.set(applied.get() || text.contains(part));
+            text.replace(part, other)
+        };
+        let options = Options::default();
+        let seen = match place {
+            "*" => (0..200).any(|seed| {
+                let case = generate::grow(seed, &generated).case();
+                same_case(&case, &Options { lane_order: true, ..options }, seed, &alter).is_err()
+            }),
+            name => same(name, &options, &alter).is_err(),
+        };
+        if !seen || !applied.get() {
+            missed.push((part, place, applied.get()));
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}
