@@ -62,7 +62,7 @@ fn every_kernel_of_the_suites_is_accepted() {
         }
         accepted += job.program.kernels.len();
     }
-    assert!(accepted > 80, "{accepted} kernels");
+    assert!(accepted >= 70, "{accepted} kernels");
 }
 
 #[test]
