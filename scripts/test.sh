@@ -17,6 +17,10 @@ if [ "${WAVE_SIM_SKIP_RTL:-}" != 1 ]; then command -v verilator >/dev/null || ne
 if [ "${WAVE_SIM_SKIP_RTL:-}" != 1 ] && [ "${WAVE_SIM_SKIP_SYNTHESIS:-}" != 1 ]; then
     python3 -c 'import ensurepip, venv' 2>/dev/null || need+=(python3-venv)
 fi
+# ptxas, from PyPI, assembles the PTX of kernels. WAVE_SIM_SKIP_PTXAS=1 skips the tests that need it.
+if [ "${WAVE_SIM_SKIP_PTXAS:-}" != 1 ] && [ -z "${PTXAS:-}" ]; then
+    python3 -c 'import ensurepip, venv' 2>/dev/null || need+=(python3-venv)
+fi
 # clang compiles kernels in C. WAVE_SIM_SKIP_CLANG=1 skips the tests that need it.
 if [ "${WAVE_SIM_SKIP_CLANG:-}" != 1 ]; then
     command -v clang >/dev/null || need+=(clang)

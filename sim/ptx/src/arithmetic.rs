@@ -1,6 +1,7 @@
 //! Arithmetic of a lane: integers, floating point of every width, comparisons, conversions, moves.
 //!
-//! A NaN that PTX computes is 0x7FFFFFFF, that of WAVE 0x7FC00000: a result that is a NaN is replaced. All roundings are
+//! A NaN that PTX computes is 0x7FFFFFFF, that of WAVE 0x7FC00000: a result that is a NaN is replaced, at the latest where
+//! something reads its bits ([`crate::floats`]). All roundings are
 //! stated (`.rn`), so that no product and sum become one operation.
 
 use crate::body::line;
@@ -205,7 +206,9 @@ impl Translation<'_> {
     }
 
     fn float_result(&mut self, inst: &Inst, t: &str, g: &str) {
-        self.canonical(t);
+        if !self.floats[usize::from(inst.rd)] {
+            self.canonical(t);
+        }
         line!(self.body, "@{g} mov.b32 %r{}, {t};", inst.rd);
     }
 

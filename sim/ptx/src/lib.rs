@@ -9,6 +9,7 @@ mod arithmetic;
 mod body;
 mod control;
 mod entry;
+mod floats;
 mod helpers;
 mod memory;
 mod options;

@@ -2,6 +2,7 @@
 
 use crate::body::{Body, line};
 use crate::entry::{self, FaultKind};
+use crate::floats;
 use crate::helpers::{self, Helper};
 use crate::options::Options;
 use crate::plan::Plan;
@@ -12,7 +13,7 @@ use std::fmt::Write;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Kernel, Program};
 use wave_isa::table::Space;
-use wave_isa::{ExecClass, Inst, Op};
+use wave_isa::{ExecClass, Inst, MAX_REGISTERS, Op};
 
 /// A kernel under way.
 pub(crate) struct Translation<'a> {
@@ -29,11 +30,13 @@ pub(crate) struct Translation<'a> {
     pub uses_local: bool,
     /// True if something jumps to the fault at the end.
     pub faults: bool,
+    /// Per register, true if its NaN may be that of PTX.
+    pub floats: [bool; MAX_REGISTERS],
     /// Accesses since the lanes last met, local and device.
     pub pending: [Pending; 2],
     /// The accesses that the kernel has at all.
     whole: [Pending; 2],
-    /// True if the instruction under way may be reached with something pending that its text does not show.
+    /// The instruction under way.
     pub slot: usize,
 }
 
@@ -112,8 +115,8 @@ impl<'a> Translation<'a> {
             pending.loads |= crate::memory::reads(access.kind);
             pending.stores |= crate::memory::writes(access.kind);
         }
-        // A tile may be loaded or stored.
         let mut translation = Translation {
+            floats: floats::float_registers(&plan),
             plan,
             options,
             body: Body::default(),
@@ -191,6 +194,7 @@ impl<'a> Translation<'a> {
     }
 
     fn instruction(&mut self, inst: &Inst) {
+        self.show_bits(inst);
         let guard = self.guard(inst);
         match inst.op.info().class {
             ExecClass::Sfu => self.special_function(inst, &guard),
@@ -200,6 +204,20 @@ impl<'a> Translation<'a> {
             ExecClass::Control => self.control(inst, &guard),
             ExecClass::Sync => self.synchronise(inst, &guard),
             _ => self.compute(inst, &guard),
+        }
+    }
+
+    /// Gives registers whose bits the instruction reads the NaN of WAVE. Lanes that take no part may get it too: what they
+    /// hold there is an f32 as well, or nothing that is read.
+    fn show_bits(&mut self, inst: &Inst) {
+        let is_float = |register: u8| self.floats[usize::from(register)];
+        if floats::reads_f32(inst.op) || (floats::copies(inst.op) && is_float(inst.rd)) {
+            return;
+        }
+        let rows = inst.sources().flat_map(|(first, rows)| (0..rows).map(move |row| first + row));
+        let registers: BTreeSet<u8> = rows.filter(|&register| is_float(register)).collect();
+        for register in registers {
+            self.canonical(&format!("%r{register}"));
         }
     }
 
