@@ -53,5 +53,8 @@ fn not_held(program: &Program) -> Vec<Diagnostic> {
         return Vec::new();
     }
     let message = format!("the {bytes} bytes of data of `{}` are not in the PTX", module.file);
-    vec![Diagnostic::warning(message).hint("a launch has to bring them in device memory, at the addresses of the module")]
+    vec![
+        Diagnostic::warning(message)
+            .hint("a launch has to bring them in device memory, at the addresses of the module"),
+    ]
 }

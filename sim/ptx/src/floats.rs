@@ -12,7 +12,8 @@ type Registers = [u64; MAX_REGISTERS / 64];
 
 /// True if the operation reads its sources as f32, so that all NaNs are one to it.
 pub(crate) fn reads_f32(op: Op) -> bool {
-    let converts = matches!(op, Op::CvtI32F32 | Op::CvtU32F32 | Op::CvtF16F32 | Op::CvtBf16F32 | Op::CvtF64F32);
+    let converts =
+        matches!(op, Op::CvtI32F32 | Op::CvtU32F32 | Op::CvtF16F32 | Op::CvtBf16F32 | Op::CvtF64F32);
     converts || op.info().class == ExecClass::Sfu || computes_f32(op) || is_comparison(op)
 }
 
@@ -22,7 +23,10 @@ fn computes_f32(op: Op) -> bool {
     match op {
         FNeg | FAbs => false,
         CvtF32I32 | CvtF32U32 | CvtF32F16 | CvtF32Bf16 | CvtF32F64 => true,
-        _ => matches!(op.info().class, ExecClass::Fp32 | ExecClass::Fp32Div | ExecClass::Sfu) && !is_comparison(op),
+        _ => {
+            matches!(op.info().class, ExecClass::Fp32 | ExecClass::Fp32Div | ExecClass::Sfu)
+                && !is_comparison(op)
+        }
     }
 }
 
@@ -39,7 +43,8 @@ fn is_comparison(op: Op) -> bool {
 /// Per register, true if it holds f32 values only.
 pub(crate) fn float_registers(plan: &Plan) -> [bool; MAX_REGISTERS] {
     let mut is_float = [true; MAX_REGISTERS];
-    let insts = || plan.insts.iter().zip(&plan.reached).filter_map(|(inst, reached)| inst.filter(|_| *reached));
+    let insts =
+        || plan.insts.iter().zip(&plan.reached).filter_map(|(inst, reached)| inst.filter(|_| *reached));
     for inst in insts() {
         let number = inst.op == Op::MovImm && !f32::from_bits(inst.imm).is_nan();
         if let Some((first, rows)) = inst.destination(crate::WAVE_WIDTH as usize)

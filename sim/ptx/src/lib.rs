@@ -5,22 +5,16 @@
 //! `.sync` operation has all 32 threads as members, the order of the two sides of an `if` is that of WAVE, and a shuffle
 //! reads the register of a lane that takes no part. `docs/silicon.md` says what becomes of each instruction.
 
-mod arithmetic;
 mod body;
-mod control;
-mod entry;
 mod floats;
 mod helpers;
-mod memory;
 mod options;
 mod plan;
 mod special;
 mod translate;
-mod wave;
 
-pub use entry::{FaultKind, PARAMETERS, entry_name};
 pub use options::{Arch, Options, SpecialFunctions};
-pub use translate::translate;
+pub use translate::{FaultKind, entry_name, translate};
 
 /// Lanes of a wave, and threads of a warp.
 pub const WAVE_WIDTH: u32 = 32;

@@ -188,9 +188,13 @@ impl<'a> Plan<'a> {
                                 calls.entry(callee).or_insert(slot);
                                 entries.push((callee, false));
                             }
-                            None => errors.push(self.error(slot, "a call into the second word of an instruction")),
+                            None => {
+                                errors.push(self.error(slot, "a call into the second word of an instruction"))
+                            }
                         },
-                        Op::Return if self.structure.inside[slot] != self.structure.inside[entry] && !is_kernel => {
+                        Op::Return
+                            if self.structure.inside[slot] != self.structure.inside[entry] && !is_kernel =>
+                        {
                             errors.push(self.error(slot, "`return` inside an `if` or `loop` of a function"));
                         }
                         Op::Else | Op::EndIf | Op::EndLoop if around.contains(&self.construct_of(slot)) => {
@@ -201,7 +205,10 @@ impl<'a> Plan<'a> {
                             errors.push(self.error(slot, &message));
                         }
                         Op::Break | Op::Continue if around.contains(&self.construct_of(slot)) => {
-                            let message = format!("`{}` leaves a loop outside of its function", inst.op.info().mnemonic);
+                            let message = format!(
+                                "`{}` leaves a loop outside of its function",
+                                inst.op.info().mnemonic
+                            );
                             errors.push(self.error(slot, &message));
                         }
                         _ => {}
@@ -234,11 +241,15 @@ impl<'a> Plan<'a> {
             }
             false
         };
-        let calls = functions.iter().flat_map(|(&from, calls)| calls.iter().map(move |(&to, &at)| (from, to, at)));
+        let calls =
+            functions.iter().flat_map(|(&from, calls)| calls.iter().map(move |(&to, &at)| (from, to, at)));
         let recursive = calls.filter(|&(from, to, _)| reaches(to, from));
         recursive
             .map(|(_, _, at)| {
-                self.error(at, "a recursive call has no equivalent in PTX: it would need a stack of every register")
+                self.error(
+                    at,
+                    "a recursive call has no equivalent in PTX: it would need a stack of every register",
+                )
             })
             .collect()
     }
@@ -247,7 +258,9 @@ impl<'a> Plan<'a> {
         let slot = error.slot();
         let name = self.insts[slot].map_or("", |inst| inst.op.info().mnemonic);
         let message = match error {
-            NestingError::Unclosed(..) => format!("this `{name}` is never closed, or only behind what is around it"),
+            NestingError::Unclosed(..) => {
+                format!("this `{name}` is never closed, or only behind what is around it")
+            }
             NestingError::Unopened(..) => format!("`{name}` without its `if` or `loop`"),
             NestingError::SecondElse(..) => "a second `else` of one `if`".to_owned(),
             NestingError::OutsideLoop(..) => format!("`{name}` outside a loop"),

@@ -1,16 +1,9 @@
 //! The fixed-point algorithm of the special functions as functions of PTX. `docs/special-functions.md` defines it; the
 //! steps below have its names.
 
-use crate::helpers::Helper;
-use crate::options::SpecialFunctions;
 use std::fmt::Write;
 use wave_isa::Op;
 use wave_isa::special_functions::{EXP2, LOG2, SEGMENTS, SINE, Segment, TWO_OVER_PI};
-
-/// The function that computes an operation, unless the hardware does.
-pub(crate) fn helper(op: Op, special: SpecialFunctions) -> Option<Helper> {
-    (special == SpecialFunctions::Exact).then_some(Helper::Special(op))
-}
 
 /// The functions of these operations, with their tables and what they share.
 pub(crate) fn definitions(ops: &[Op]) -> String {

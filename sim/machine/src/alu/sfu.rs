@@ -6,8 +6,8 @@
 mod rom;
 
 pub use rom::system_verilog;
-pub(crate) use wave_isa::special_functions::{SEGMENTS, Segment};
 pub use wave_isa::special_functions::{EXP2, LOG2, SINE, TWO_OVER_PI};
+pub(crate) use wave_isa::special_functions::{SEGMENTS, Segment};
 
 use super::f32::NAN;
 

@@ -42,7 +42,8 @@ pub(crate) fn difference(a: &[u8], b: &[u8]) -> Option<usize> {
 /// What differs.
 pub(crate) fn same(name: &str, options: &Options, alter: &dyn Fn(String) -> String) -> Result<(), String> {
     let (config, job) = (machine(), suites::job(name));
-    let text = translate(&job.program, &suites::kernels(&job), options).map_err(|errors| format!("{errors:?}"))?;
+    let text =
+        translate(&job.program, &suites::kernels(&job), options).map_err(|errors| format!("{errors:?}"))?;
     let module = ptx::parse(&alter(text))?;
     let used = job.memory.len();
     let mut expected = job.memory.clone();
@@ -50,7 +51,9 @@ pub(crate) fn same(name: &str, options: &Options, alter: &dyn Fn(String) -> Stri
     let mut memory = expected.clone();
     for (step, launch) in job.steps.iter().enumerate() {
         let mut launch = launch.clone();
-        launch.place_private(&job.program, wave_ptx::WAVE_WIDTH, memory.len() as u64, used as u64).map_err(|e| e.to_string())?;
+        launch
+            .place_private(&job.program, wave_ptx::WAVE_WIDTH, memory.len() as u64, used as u64)
+            .map_err(|e| e.to_string())?;
         assert_eq!(functional(&config, &job.program, &launch, &mut expected), None, "{name}");
         let entry = entry_name(&job.program.kernels[launch.kernel].name);
         let outcome = ptx::run(&module, &entry, &launch, &mut memory, step as u64)?;
@@ -85,7 +88,12 @@ fn kernels_of_the_suites_give_their_results() {
 ///
 /// # Errors
 /// What differs.
-pub(crate) fn same_case(case: &Case, options: &Options, seed: u64, alter: &dyn Fn(String) -> String) -> Result<(), String> {
+pub(crate) fn same_case(
+    case: &Case,
+    options: &Options,
+    seed: u64,
+    alter: &dyn Fn(String) -> String,
+) -> Result<(), String> {
     let config = machine();
     let text = translate(&case.program, &[0], options).map_err(|errors| format!("{errors:?}"))?;
     let module = ptx::parse(&alter(text))?;
@@ -145,7 +153,8 @@ fn random_programs_fault_where_they_should() {
 
 /// A case of a kernel in assembly, with device memory of these words.
 pub(crate) fn case_of(text: &str, grid: u32, workgroup: u32, memory: impl IntoIterator<Item = u32>) -> Case {
-    let (program, _) = wave_isa::program::assemble(text, "k.wave").unwrap_or_else(|errors| panic!("{errors:?}"));
+    let (program, _) =
+        wave_isa::program::assemble(text, "k.wave").unwrap_or_else(|errors| panic!("{errors:?}"));
     let launch = Launch { workgroup: [workgroup, 1, 1], ..Launch::of(&program, 0, [grid, 1, 1]) };
     Case { program, launch, memory: memory.into_iter().flat_map(u32::to_le_bytes).collect() }
 }
@@ -215,7 +224,8 @@ fn special_functions_have_the_same_bits() {
     halt
 .end
 ";
-    let text = text.replace("device_store_u128 r0, r1", "mov_imm r5, 0\n iadd r5, r5, r0\n device_store_u128 r5, r1");
+    let text = text
+        .replace("device_store_u128 r0, r1", "mov_imm r5, 0\n iadd r5, r5, r0\n device_store_u128 r5, r1");
     // Every exponent with either sign, each with many significands: 0, all ones, and others.
     let values = (0..1u32 << 15).map(|i| {
         let significand = match i >> 9 {
@@ -233,7 +243,13 @@ fn special_functions_have_the_same_bits() {
 #[test]
 fn a_fault_leaves_its_record() {
     for (code, kind, pc, lanes, address) in [
-        ("mov_imm r1, 0x100000\n @p1 device_load_u32 r2, r1\n", FaultKind::DeviceOutOfBounds, 24, 0xF0, 0x10_0000),
+        (
+            "mov_imm r1, 0x100000\n @p1 device_load_u32 r2, r1\n",
+            FaultKind::DeviceOutOfBounds,
+            24,
+            0xF0,
+            0x10_0000,
+        ),
         ("mov_imm r1, 1021\n local_store_u32 r1, r0\n", FaultKind::LocalOutOfBounds, 24, 0xFF, 1021),
         ("mov_imm r1, 6\n local_atomic_add r1, r0\n", FaultKind::MisalignedAtomic, 24, 0xFF, 6),
         ("if p1\n barrier\n endif\n", FaultKind::BarrierInDivergence, 20, 0xF0, 0),
@@ -245,7 +261,8 @@ fn a_fault_leaves_its_record() {
         let text = text.replace("nop\n", "");
         let (program, _) = wave_isa::program::assemble(&text, "k.wave").expect("it assembles");
         let options = Options { check_bounds: true, ..Options::default() };
-        let module = ptx::parse(&translate(&program, &[0], &options).expect("it translates")).expect("it parses");
+        let module =
+            ptx::parse(&translate(&program, &[0], &options).expect("it translates")).expect("it parses");
         let launch = Launch { workgroup: [8, 1, 1], ..Launch::of(&program, 0, [1, 1, 1]) };
         let outcome = ptx::run(&module, "k", &launch, &mut [0; 4096], 1).expect("it runs");
         let pc = pc + 4;

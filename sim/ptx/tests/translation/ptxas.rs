@@ -39,7 +39,13 @@ fn ways() -> Vec<Options> {
     let mut ways = vec![
         plain,
         Options { check_bounds: true, lane_order: true, ..plain },
-        Options { special: SpecialFunctions::Hardware, aligned: true, relaxed: true, threads: Some(64), ..plain },
+        Options {
+            special: SpecialFunctions::Hardware,
+            aligned: true,
+            relaxed: true,
+            threads: Some(64),
+            ..plain
+        },
     ];
     ways.extend(Arch::ALL.map(|arch| Options { arch, ..plain }));
     ways
@@ -81,7 +87,8 @@ fn every_instruction_is_accepted_in_every_way() {
 fn a_wrong_text_is_seen() {
     let Some(ptxas) = ptxas() else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let text = translate(&operations::every_operation(), &[0], &Options::default()).expect("it has an equivalent");
+    let text =
+        translate(&operations::every_operation(), &[0], &Options::default()).expect("it has an equivalent");
     let wrong = text.replacen("fma.rn.f32", "fma.rn.f33", 1);
     assert_ne!(wrong, text);
     assert!(assemble(&ptxas, folder.path(), &wrong, "sm_90").is_err());

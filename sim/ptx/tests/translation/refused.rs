@@ -18,8 +18,14 @@ fn said(code: &str) -> Vec<String> {
 #[test]
 fn what_has_no_equivalent_is_refused_by_name() {
     for (code, message) in [
-        ("call f\nhalt\nf:\nif p1\ncall f\nendif\nreturn", "6: a recursive call has no equivalent in PTX: it would need a stack of every register"),
-        ("call f\nhalt\nf:\nif p1\nreturn\nendif\nreturn", "6: `return` inside an `if` or `loop` of a function"),
+        (
+            "call f\nhalt\nf:\nif p1\ncall f\nendif\nreturn",
+            "6: a recursive call has no equivalent in PTX: it would need a stack of every register",
+        ),
+        (
+            "call f\nhalt\nf:\nif p1\nreturn\nendif\nreturn",
+            "6: `return` inside an `if` or `loop` of a function",
+        ),
         ("if p1\nendif\nendif\nhalt", "4: `endif` without its `if` or `loop`"),
         ("break p1\nhalt", "2: `break` outside a loop"),
         ("if p1\nelse\nelse\nendif\nhalt", "4: a second `else` of one `if`"),

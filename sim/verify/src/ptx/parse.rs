@@ -62,14 +62,43 @@ pub(super) enum Code {
     Apply(Apply, usize, Vec<Value>),
     Compare(fn(u64, u64) -> bool, usize, Value, Value),
     Select(usize, Value, Value, Value),
-    Pack { d: usize, parts: Vec<usize>, bits: u32 },
-    Unpack { parts: Vec<usize>, a: Value, bits: u32 },
-    Load { space: Space, bytes: usize, d: Vec<usize>, at: Address },
-    Store { space: Space, bytes: usize, values: Vec<Value>, at: Address },
-    Atomic { space: Space, f: fn(u64, u64, u64) -> u64, d: Option<usize>, at: Address, b: Value, c: Value },
+    Pack {
+        d: usize,
+        parts: Vec<usize>,
+        bits: u32,
+    },
+    Unpack {
+        parts: Vec<usize>,
+        a: Value,
+        bits: u32,
+    },
+    Load {
+        space: Space,
+        bytes: usize,
+        d: Vec<usize>,
+        at: Address,
+    },
+    Store {
+        space: Space,
+        bytes: usize,
+        values: Vec<Value>,
+        at: Address,
+    },
+    Atomic {
+        space: Space,
+        f: fn(u64, u64, u64) -> u64,
+        d: Option<usize>,
+        at: Address,
+        b: Value,
+        c: Value,
+    },
     Branch(usize),
     Table(Value, Vec<usize>),
-    Call { function: usize, d: Option<usize>, arguments: Vec<Value> },
+    Call {
+        function: usize,
+        d: Option<usize>,
+        arguments: Vec<Value>,
+    },
     Return,
     Trap,
     Fence,
@@ -79,7 +108,14 @@ pub(super) enum Code {
     All(usize, Value),
     Ballot(usize, Value),
     /// A shuffle: up or by index; the value, the lane or distance, the clamp.
-    Shuffle { up: bool, d: usize, p: Option<usize>, a: Value, b: Value, clamp: u64 },
+    Shuffle {
+        up: bool,
+        d: usize,
+        p: Option<usize>,
+        a: Value,
+        b: Value,
+        clamp: u64,
+    },
     Reduce(fn(u64, u64) -> u64, usize, Value),
 }
 
@@ -110,7 +146,10 @@ pub fn parse(text: &str) -> Result<Module, String> {
 impl<'a> Reader<'a> {
     /// The next line that is not empty, without its comment.
     fn next(&mut self) -> Option<(usize, &'a str)> {
-        self.lines.by_ref().map(|(number, line)| (number, line.split("//").next().unwrap_or("").trim())).find(|(_, line)| !line.is_empty())
+        self.lines
+            .by_ref()
+            .map(|(number, line)| (number, line.split("//").next().unwrap_or("").trim()))
+            .find(|(_, line)| !line.is_empty())
     }
 
     fn top(&mut self, number: usize, line: &str) -> Result<(), String> {
@@ -139,7 +178,8 @@ impl<'a> Reader<'a> {
                 };
                 let (name, takes) = rest.trim().split_once('(').ok_or("no parameters")?;
                 let mut declare = |text: &str| -> Vec<usize> {
-                    let names = text.trim_end_matches(')').split(',').filter_map(|one| one.split_whitespace().nth(2));
+                    let names =
+                        text.trim_end_matches(')').split(',').filter_map(|one| one.split_whitespace().nth(2));
                     names.map(|name| function.declare(name)).collect()
                 };
                 let gives = declare(gives).first().copied();
@@ -164,7 +204,13 @@ impl<'a> Reader<'a> {
                     let name = line.split_whitespace().next_back().ok_or("no name")?;
                     let (name, count) = name.split_once('[').unwrap_or((name, "1]"));
                     let count: usize = count.trim_end_matches(']').parse().map_err(|_| "no size")?;
-                    let bytes = count * bytes_of(line.rsplit('.').next().and_then(|ty| ty.split_whitespace().next()).ok_or("no type")?)?;
+                    let bytes = count
+                        * bytes_of(
+                            line.rsplit('.')
+                                .next()
+                                .and_then(|ty| ty.split_whitespace().next())
+                                .ok_or("no type")?,
+                        )?;
                     place = usize::next_multiple_of(place, bytes.min(8));
                     function.function.parameters.push((name.to_owned(), place, bytes));
                     place += bytes;
@@ -187,7 +233,9 @@ impl<'a> Reader<'a> {
         while let Some((number, line)) = self.next() {
             if line == "}" {
                 for (number, line) in statements {
-                    let inst = self.instruction(&scope, line).map_err(|error| format!("{}: {error}: {line}", number + 1))?;
+                    let inst = self
+                        .instruction(&scope, line)
+                        .map_err(|error| format!("{}: {error}: {line}", number + 1))?;
                     scope.function.code.push(Inst { line: number + 1, ..inst });
                 }
                 self.module.by_name.insert(name.to_owned(), self.module.functions.len());
@@ -197,10 +245,12 @@ impl<'a> Reader<'a> {
             if let Some(label) = line.strip_suffix(':') {
                 scope.labels.insert(label.to_owned(), statements.len());
             } else if let Some(list) = line.strip_prefix(".branchtargets") {
-                let labels = list.trim_end_matches(';').split(',').map(|label| label.trim().to_owned()).collect();
+                let labels =
+                    list.trim_end_matches(';').split(',').map(|label| label.trim().to_owned()).collect();
                 // Its name is the label in front of it, which stands where the next statement does.
                 let here = statements.len();
-                let name = scope.labels.iter().find(|(name, place)| **place == here && name.starts_with("$x"));
+                let name =
+                    scope.labels.iter().find(|(name, place)| **place == here && name.starts_with("$x"));
                 let name = name.ok_or("a list of targets without a name")?.0.clone();
                 scope.lists.insert(name, labels);
             } else if let Some(list) = line.strip_prefix(".reg") {
@@ -269,16 +319,27 @@ impl<'a> Reader<'a> {
             "mov" => match (operands[0], operands[1]) {
                 (d, parts) if parts.starts_with('{') => {
                     let parts: Vec<usize> = scope.list(parts)?;
-                    Code::Pack { d: scope.register(d)?, bits: 8 * bytes_of(last)? as u32 / parts.len() as u32, parts }
+                    Code::Pack {
+                        d: scope.register(d)?,
+                        bits: 8 * bytes_of(last)? as u32 / parts.len() as u32,
+                        parts,
+                    }
                 }
                 (parts, _) if parts.starts_with('{') => {
                     let parts: Vec<usize> = scope.list(parts)?;
-                    Code::Unpack { bits: 8 * bytes_of(last)? as u32 / parts.len() as u32, parts, a: value(1)? }
+                    Code::Unpack {
+                        bits: 8 * bytes_of(last)? as u32 / parts.len() as u32,
+                        parts,
+                        a: value(1)?,
+                    }
                 }
-                _ => Code::Apply(Apply::One(super::operations::identity(last)), register(0)?, vec![value(1)?]),
+                _ => {
+                    Code::Apply(Apply::One(super::operations::identity(last)), register(0)?, vec![value(1)?])
+                }
             },
             "ld" => {
-                let d = if operands[0].starts_with('{') { scope.list(operands[0])? } else { vec![register(0)?] };
+                let d =
+                    if operands[0].starts_with('{') { scope.list(operands[0])? } else { vec![register(0)?] };
                 vector(&parts, d.len())?;
                 Code::Load { space: space()?, bytes: bytes_of(last)?, d, at: address(1)? }
             }
@@ -312,7 +373,8 @@ impl<'a> Reader<'a> {
                 };
                 let function = *self.module.by_name.get(rest[0]).ok_or("no such function")?;
                 let arguments = rest[1].trim_start_matches('(').trim_end_matches(')');
-                let arguments: Result<Vec<Value>, String> = split(arguments).into_iter().map(|one| self.value(scope, one)).collect();
+                let arguments: Result<Vec<Value>, String> =
+                    split(arguments).into_iter().map(|one| self.value(scope, one)).collect();
                 Code::Call { function, d, arguments: arguments? }
             }
             "ret" => Code::Return,
@@ -341,11 +403,20 @@ impl<'a> Reader<'a> {
                     "idx" => false,
                     other => return Err(format!("shfl {other}")),
                 };
-                Code::Shuffle { up, d: scope.register(d)?, p, a: value(1)?, b: value(2)?, clamp: constant(operands[3])? }
+                Code::Shuffle {
+                    up,
+                    d: scope.register(d)?,
+                    p,
+                    a: value(1)?,
+                    b: value(2)?,
+                    clamp: constant(operands[3])?,
+                }
             }
             "redux" => {
                 members(2)?;
-                let Apply::Two(f) = apply(&parts[2..].join("."))? else { return Err("no reduction".to_owned()) };
+                let Apply::Two(f) = apply(&parts[2..].join("."))? else {
+                    return Err("no reduction".to_owned());
+                };
                 Code::Reduce(f, register(0)?, value(1)?)
             }
             _ => {

@@ -29,7 +29,13 @@ pub enum Outcome {
 ///
 /// # Errors
 /// What PTX does not define, or a GPU refuses: threads that do not come together, addresses that belong to nothing.
-pub fn run(module: &Module, entry: &str, launch: &Launch, memory: &mut [u8], seed: u64) -> Result<Outcome, String> {
+pub fn run(
+    module: &Module,
+    entry: &str,
+    launch: &Launch,
+    memory: &mut [u8],
+    seed: u64,
+) -> Result<Outcome, String> {
     let function = *module.by_name.get(entry).ok_or_else(|| format!("no entry {entry}"))?;
     let parameters = parameters(&module.functions[function], launch, memory.len())?;
     let threads = (launch.threads() as usize).next_multiple_of(WARP);
@@ -50,9 +56,12 @@ pub fn run(module: &Module, entry: &str, launch: &Launch, memory: &mut [u8], see
             for x in 0..launch.grid[0] {
                 run.group = [x, y, z];
                 run.shared = vec![0; launch.local_memory_bytes as usize];
-                run.threads = (0..threads).map(|number| Thread::new(module, function, number as u64)).collect();
+                run.threads =
+                    (0..threads).map(|number| Thread::new(module, function, number as u64)).collect();
                 if run.group()? {
-                    let word = |place: usize| u32::from_le_bytes(run.record[4 * place..][..4].try_into().expect("4 bytes"));
+                    let word = |place: usize| {
+                        u32::from_le_bytes(run.record[4 * place..][..4].try_into().expect("4 bytes"))
+                    };
                     return Ok(Outcome::Trapped(std::array::from_fn(word)));
                 }
             }
@@ -154,7 +163,8 @@ impl Run<'_> {
         loop {
             let first = self.random.random_range(0..self.threads.len());
             let count = self.threads.len();
-            let ready = (0..count).map(|i| (first + i) % count).find(|&i| self.threads[i].state == State::Ready);
+            let ready =
+                (0..count).map(|i| (first + i) % count).find(|&i| self.threads[i].state == State::Ready);
             let Some(thread) = ready else {
                 if self.threads.iter().all(|thread| thread.state == State::Done) {
                     return Ok(false);
@@ -164,7 +174,10 @@ impl Run<'_> {
             let turns = if self.random.random_bool(0.5) { 4096 } else { self.random.random_range(1..8) };
             for _ in 0..turns {
                 self.steps += 1;
-                match self.step(thread).map_err(|error| format!("{}: thread {thread}: {error}", self.place(thread)))? {
+                match self
+                    .step(thread)
+                    .map_err(|error| format!("{}: thread {thread}: {error}", self.place(thread)))?
+                {
                     Turn::Goes => {}
                     Turn::Stops => break,
                     Turn::Traps => return Ok(true),
@@ -204,7 +217,9 @@ impl Run<'_> {
 
     fn value(&self, thread: usize, value: Value) -> u64 {
         match value {
-            Value::Register(register) => self.threads[thread].frames.last().expect("it runs").registers[register],
+            Value::Register(register) => {
+                self.threads[thread].frames.last().expect("it runs").registers[register]
+            }
             Value::Constant(value) => value,
             Value::Tid(0) => self.threads[thread].number,
             Value::Tid(_) => 0,
@@ -255,7 +270,8 @@ impl Run<'_> {
             Code::Pack { d, parts, bits } => {
                 let values = parts.iter().enumerate();
                 let mask = u64::MAX >> (64 - bits);
-                let packed = values.map(|(i, &part)| (get(Value::Register(part)) & mask) << (bits * i as u32));
+                let packed =
+                    values.map(|(i, &part)| (get(Value::Register(part)) & mask) << (bits * i as u32));
                 let packed = packed.fold(0, |all, part| all | part);
                 self.set(thread, *d, packed);
             }
@@ -322,7 +338,8 @@ impl Run<'_> {
                     return Ok(Turn::Stops);
                 }
                 if let Some(d) = frame.result {
-                    let gives = module.functions[frame.function].gives.ok_or("a function without a result")?;
+                    let gives =
+                        module.functions[frame.function].gives.ok_or("a function without a result")?;
                     self.set(thread, d, frame.registers[gives]);
                 }
                 return Ok(Turn::Goes);
@@ -359,7 +376,9 @@ impl Run<'_> {
         let (memory, start): (&mut [u8], u64) = match space {
             Space::Parameter if !writes => (&mut self.parameters, 0),
             Space::Shared => (&mut self.shared, SHARED),
-            Space::Global if (RECORD..RECORD + RECORD_BYTES as u64).contains(&address) => (&mut self.record, RECORD),
+            Space::Global if (RECORD..RECORD + RECORD_BYTES as u64).contains(&address) => {
+                (&mut self.record, RECORD)
+            }
             Space::Global if (TABLES..TABLES + tables).contains(&address) && !writes => {
                 // Tables are only read: what a caller gets is a copy.
                 let at = (address - TABLES) as usize;
@@ -378,8 +397,11 @@ impl Run<'_> {
     /// Lets a warp execute together what all its threads stand at.
     fn meet(&mut self, warp: usize) -> Result<(), String> {
         let threads = warp * WARP..(warp + 1) * WARP;
-        let at = |thread: &Thread| thread.frames.last().map(|frame| (thread.frames.len(), frame.function, frame.pc));
-        let place = threads.clone().find(|&t| self.threads[t].state == State::Meets).map(|t| at(&self.threads[t]));
+        let at = |thread: &Thread| {
+            thread.frames.last().map(|frame| (thread.frames.len(), frame.function, frame.pc))
+        };
+        let place =
+            threads.clone().find(|&t| self.threads[t].state == State::Meets).map(|t| at(&self.threads[t]));
         let all = |run: &Self| {
             let warp = &run.threads[threads.clone()];
             warp.iter().all(|thread| thread.state == State::Meets && Some(at(thread)) == place)
@@ -412,8 +434,12 @@ impl Run<'_> {
                         false => (distances[lane] & 31) as i64,
                     })
                     .collect();
-                let inside = |source: i64| if *up { source >= (*clamp & 31) as i64 } else { source <= (*clamp & 31) as i64 };
-                let value = |lane: usize| if inside(sources[lane]) { values[sources[lane] as usize] } else { values[lane] };
+                let inside = |source: i64| {
+                    if *up { source >= (*clamp & 31) as i64 } else { source <= (*clamp & 31) as i64 }
+                };
+                let value = |lane: usize| {
+                    if inside(sources[lane]) { values[sources[lane] as usize] } else { values[lane] }
+                };
                 results.push((*d, (0..WARP).map(value).collect()));
                 if let Some(p) = p {
                     results.push((*p, sources.iter().map(|&source| inside(source).into()).collect()));

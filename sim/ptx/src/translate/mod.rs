@@ -1,13 +1,18 @@
 //! A program, kernel by kernel and instruction by instruction.
 
+mod arithmetic;
+mod control;
+mod entry;
+mod memory;
+mod wave;
+
+use crate::MOST_THREADS;
 use crate::body::{Body, line};
-use crate::entry::{self, FaultKind};
 use crate::floats;
 use crate::helpers::{self, Helper};
-use crate::options::Options;
+use crate::options::{Options, SpecialFunctions};
 use crate::plan::Plan;
-use crate::special;
-use crate::MOST_THREADS;
+pub use entry::{FaultKind, entry_name};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use wave_isa::diagnostic::Diagnostic;
@@ -68,15 +73,24 @@ pub fn translate(program: &Program, kernels: &[usize], options: &Options) -> Res
         return Err(errors);
     }
     let mut text = String::from("// Made by `wave-sim ptx`.\n");
-    _ = writeln!(text, ".version {}\n.target {}\n.address_size 64\n", options.arch.version, options.arch.name);
+    _ = writeln!(
+        text,
+        ".version {}\n.target {}\n.address_size 64\n",
+        options.arch.version, options.arch.name
+    );
     if let Some(source) = &program.source {
-        let name: String = source.file.chars().map(|c| if c == '"' || c == '\\' || c.is_control() { '_' } else { c }).collect();
+        let name: String = source
+            .file
+            .chars()
+            .map(|c| if c == '"' || c == '\\' || c.is_control() { '_' } else { c })
+            .collect();
         _ = writeln!(text, "\t.file 1 \"{name}\"\n");
     }
     if done.iter().any(|translation| translation.uses_local) {
         text += ".extern .shared .align 16 .b8 wave_local[];\n\n";
     }
-    let called: BTreeSet<Helper> = done.iter().flat_map(|translation| translation.helpers.iter().copied()).collect();
+    let called: BTreeSet<Helper> =
+        done.iter().flat_map(|translation| translation.helpers.iter().copied()).collect();
     text += &helpers::definitions(&called);
     let mut names = BTreeSet::new();
     for translation in done {
@@ -94,7 +108,9 @@ fn does_not_fit(program: &Program, kernel: &Kernel, options: &Options) -> Option
     let threads = kernel.workgroup_size.iter().fold(1, |threads: u32, &size| threads.saturating_mul(size));
     let (name, local, arch) = (&kernel.name, program.local_memory_needed(kernel), options.arch);
     if threads > MOST_THREADS {
-        let message = format!("kernel `{name}` has workgroups of {threads} threads, and a CTA has at most {MOST_THREADS}");
+        let message = format!(
+            "kernel `{name}` has workgroups of {threads} threads, and a CTA has at most {MOST_THREADS}"
+        );
         return Some(Diagnostic::error(message).hint("give it smaller workgroups"));
     }
     (local > arch.shared_bytes).then(|| {
@@ -110,10 +126,12 @@ impl<'a> Translation<'a> {
     fn of(plan: Plan<'a>, options: &'a Options) -> Translation<'a> {
         let mut whole = [Pending::default(); 2];
         for (slot, inst) in plan.insts.iter().enumerate() {
-            let Some(access) = inst.filter(|_| plan.reached[slot]).and_then(|inst| inst.op.memory()) else { continue };
+            let Some(access) = inst.filter(|_| plan.reached[slot]).and_then(|inst| inst.op.memory()) else {
+                continue;
+            };
             let pending = &mut whole[usize::from(access.space == Space::Device)];
-            pending.loads |= crate::memory::reads(access.kind);
-            pending.stores |= crate::memory::writes(access.kind);
+            pending.loads |= memory::reads(access.kind);
+            pending.stores |= memory::writes(access.kind);
         }
         let mut translation = Translation {
             floats: floats::float_registers(&plan),
@@ -223,12 +241,13 @@ impl<'a> Translation<'a> {
 
     fn special_function(&mut self, inst: &Inst, guard: &str) {
         let (t, a) = (self.body.word(), inst.rs1);
-        match special::helper(inst.op, self.options.special) {
-            Some(helper) => {
+        match self.options.special {
+            SpecialFunctions::Exact => {
+                let helper = Helper::Special(inst.op);
                 self.helpers.insert(helper);
                 line!(self.body, "call.uni ({t}), {}, (%r{a});", helper.name());
             }
-            None => {
+            SpecialFunctions::Hardware => {
                 let function = match inst.op {
                     Op::FSin => "sin",
                     Op::FCos => "cos",

@@ -4,11 +4,11 @@
 //! with a later instruction. Threads of a warp promise that only behind `bar.warp.sync`: one stands before each access
 //! that an earlier access of another lane could conflict with.
 
+use super::control;
+use super::entry::FaultKind;
+use super::{Pending, Translation};
 use crate::body::line;
-use crate::control;
-use crate::entry::FaultKind;
 use crate::helpers::Helper;
-use crate::translate::{Pending, Translation};
 use wave_isa::table::{AccessKind, AtomicOp, CacheHint, MemoryOp, Space};
 use wave_isa::{Inst, MMA_DIM, Op};
 
@@ -299,7 +299,11 @@ impl Translation<'_> {
                 t.if_any(&odd, |t| {
                     for j in 0..MMA_DIM {
                         let at = t.displaced(&address, Space::Local, 4 * j as u8);
-                        let helper = if is_store { Helper::Store(Space::Local, 4) } else { Helper::Load(Space::Local, 4) };
+                        let helper = if is_store {
+                            Helper::Store(Space::Local, 4)
+                        } else {
+                            Helper::Load(Space::Local, 4)
+                        };
                         t.call(helper, &odd, &value(j), &at);
                     }
                 });

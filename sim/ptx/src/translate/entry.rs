@@ -1,6 +1,6 @@
 //! The entry of a kernel: what a launch passes, what it begins with, what it does on a fault.
 
-use crate::translate::Translation;
+use super::Translation;
 use std::fmt::Write;
 use wave_isa::Special;
 use wave_isa::program::Kernel;
@@ -21,7 +21,7 @@ pub enum FaultKind {
 }
 
 /// The parameters of an entry in order, without the array of registers at their end: type, name, what it is.
-pub const PARAMETERS: [(&str, &str, &str); 7] = [
+const PARAMETERS: [(&str, &str, &str); 7] = [
     ("u64", "memory", "address of device memory: a multiple of 16"),
     ("u64", "memory_bytes", "bytes of device memory"),
     ("u64", "fault", "address of the fault record, or 0"),
@@ -47,15 +47,110 @@ pub fn entry_name(kernel: &str) -> String {
 
 /// Words that PTX reserves.
 const KEYWORDS: [&str; 104] = [
-    "abs", "activemask", "add", "addc", "alloca", "and", "applypriority", "atom", "bar", "barrier", "bfe", "bfi",
-    "bfind", "bmsk", "bra", "brev", "brkpt", "brx", "call", "clz", "cnot", "copysign", "cos", "cp", "createpolicy",
-    "cvt", "cvta", "discard", "div", "dp2a", "dp4a", "elect", "ex2", "exit", "fence", "fma", "fns", "getctarank",
-    "griddepcontrol", "isspacep", "istypep", "ld", "ldmatrix", "ldu", "lg2", "lop3", "mad", "mad24", "madc", "mapa",
-    "match", "max", "mbarrier", "membar", "min", "mma", "mov", "movmatrix", "mul", "mul24", "multimem",
-    "nanosleep", "neg", "not", "or", "pmevent", "popc", "prefetch", "prefetchu", "prmt", "rcp", "red", "redux",
-    "rem", "ret", "rsqrt", "sad", "selp", "set", "setmaxnreg", "setp", "shf", "shfl", "shl", "shr", "sin", "slct",
-    "sqrt", "st", "stackrestore", "stacksave", "stmatrix", "sub", "subc", "suld", "suq", "sured", "sust", "szext",
-    "tanh", "testp", "tex", "trap", "vote",
+    "abs",
+    "activemask",
+    "add",
+    "addc",
+    "alloca",
+    "and",
+    "applypriority",
+    "atom",
+    "bar",
+    "barrier",
+    "bfe",
+    "bfi",
+    "bfind",
+    "bmsk",
+    "bra",
+    "brev",
+    "brkpt",
+    "brx",
+    "call",
+    "clz",
+    "cnot",
+    "copysign",
+    "cos",
+    "cp",
+    "createpolicy",
+    "cvt",
+    "cvta",
+    "discard",
+    "div",
+    "dp2a",
+    "dp4a",
+    "elect",
+    "ex2",
+    "exit",
+    "fence",
+    "fma",
+    "fns",
+    "getctarank",
+    "griddepcontrol",
+    "isspacep",
+    "istypep",
+    "ld",
+    "ldmatrix",
+    "ldu",
+    "lg2",
+    "lop3",
+    "mad",
+    "mad24",
+    "madc",
+    "mapa",
+    "match",
+    "max",
+    "mbarrier",
+    "membar",
+    "min",
+    "mma",
+    "mov",
+    "movmatrix",
+    "mul",
+    "mul24",
+    "multimem",
+    "nanosleep",
+    "neg",
+    "not",
+    "or",
+    "pmevent",
+    "popc",
+    "prefetch",
+    "prefetchu",
+    "prmt",
+    "rcp",
+    "red",
+    "redux",
+    "rem",
+    "ret",
+    "rsqrt",
+    "sad",
+    "selp",
+    "set",
+    "setmaxnreg",
+    "setp",
+    "shf",
+    "shfl",
+    "shl",
+    "shr",
+    "sin",
+    "slct",
+    "sqrt",
+    "st",
+    "stackrestore",
+    "stacksave",
+    "stmatrix",
+    "sub",
+    "subc",
+    "suld",
+    "suq",
+    "sured",
+    "sust",
+    "szext",
+    "tanh",
+    "testp",
+    "tex",
+    "trap",
+    "vote",
 ];
 
 /// The text of an entry: its parameters, registers, beginning, code and end.
@@ -126,7 +221,11 @@ fn launch_notes(kernel: &Kernel) -> String {
         register += parameter.ty.registers();
     }
     for binding in &kernel.bindings {
-        _ = write!(text, "//   r{}: address of {binding}, at least {} bytes", binding.address, binding.least_bytes);
+        _ = write!(
+            text,
+            "//   r{}: address of {binding}, at least {} bytes",
+            binding.address, binding.least_bytes
+        );
         _ = match binding.length {
             Some(length) => writeln!(text, "; r{length}: its length in bytes"),
             None => writeln!(text),
@@ -134,7 +233,10 @@ fn launch_notes(kernel: &Kernel) -> String {
     }
     if let Some(private) = kernel.private {
         let (register, bytes) = (private.register, private.bytes_per_wave);
-        _ = writeln!(text, "//   r{register}: address of private memory, {bytes} bytes for each wave of the grid");
+        _ = writeln!(
+            text,
+            "//   r{register}: address of private memory, {bytes} bytes for each wave of the grid"
+        );
     }
     // A name may have anything in it; a comment ends with its line.
     text.replace('\r', " ")

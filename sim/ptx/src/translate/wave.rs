@@ -1,7 +1,7 @@
 //! Operations across the lanes of a wave. All 32 threads of the warp are members, those of lanes that take no part too.
 
+use super::Translation;
 use crate::body::line;
-use crate::translate::Translation;
 use wave_isa::{Inst, Op};
 
 impl Translation<'_> {

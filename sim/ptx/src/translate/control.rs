@@ -4,10 +4,10 @@
 //! `%else` and `%joined`, each `loop` `%broken` and `%continued`: the frames of the divergence stack, lane by lane. All
 //! branches are taken by all threads of a warp or by none. Where no lane may be left, the warp goes on where WAVE does.
 
+use super::entry::FaultKind;
+use super::{Pending, Translation, label};
 use crate::body::line;
-use crate::entry::FaultKind;
 use crate::plan::Next;
-use crate::translate::{Pending, Translation, label};
 use wave_isa::{Inst, Op, Scope};
 
 /// Value of `%link` outside of any call.
@@ -114,7 +114,8 @@ impl Translation<'_> {
                     line!(self.body, "@!{any} bra.uni {past};");
                 }
                 if self.options.check_bounds {
-                    let (waits, any, lanes) = (self.body.predicate(), self.body.predicate(), self.body.word());
+                    let (waits, any, lanes) =
+                        (self.body.predicate(), self.body.predicate(), self.body.word());
                     line!(self.body, "xor.pred {waits}, %on, %live;");
                     line!(self.body, "vote.sync.any.pred {any}, {waits}, 0xffffffff;");
                     line!(self.body, "vote.sync.ballot.b32 {lanes}, %on, 0xffffffff;");

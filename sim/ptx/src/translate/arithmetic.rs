@@ -4,8 +4,8 @@
 //! something reads its bits ([`crate::floats`]). All roundings are
 //! stated (`.rn`), so that no product and sum become one operation.
 
+use super::Translation;
 use crate::body::line;
-use crate::translate::Translation;
 use wave_isa::{Inst, MMA_DIM, Op, Special};
 
 /// The canonical NaN of f32.
@@ -77,8 +77,8 @@ impl Translation<'_> {
                 line!(self.body, "and.b32 {rest}, %r{a}, {mask};");
                 line!(self.body, "@{g} or.b32 %r{d}, {rest}, {field};");
             }
-            ICmpEq | ICmpNe | ICmpLt | ICmpLe | ICmpGt | ICmpGe | UCmpEq | UCmpNe | UCmpLt | UCmpLe | UCmpGt
-            | UCmpGe | FCmpEq | FCmpNe | FCmpLt | FCmpLe | FCmpGt | FCmpGe | FCmpOrd | FCmpUnord => {
+            ICmpEq | ICmpNe | ICmpLt | ICmpLe | ICmpGt | ICmpGe | UCmpEq | UCmpNe | UCmpLt | UCmpLe
+            | UCmpGt | UCmpGe | FCmpEq | FCmpNe | FCmpLt | FCmpLe | FCmpGt | FCmpGe | FCmpOrd | FCmpUnord => {
                 line!(self.body, "@{g} setp.{} %p{d}, %r{a}, %r{b};", comparison(inst.op));
             }
             Select => line!(self.body, "@{g} selp.b32 %r{d}, %r{b}, %r{c}, %p{a};"),
