@@ -39,6 +39,10 @@ pub(crate) fn run(args: &PtxArgs, terminal: &Terminal) -> Ended {
     let chosen = chosen(&program, &args.input, args.kernel.as_deref())?;
     let text = wave_ptx::translate(&program, &chosen, &options)?;
     terminal.diagnostics(&not_held(&program));
+    if args.output.as_ref() == Some(&args.input) {
+        let message = format!("`{}` would be overwritten", args.input.display());
+        return Err(vec![Diagnostic::error(message).hint("name another file with --output")]);
+    }
     match &args.output {
         Some(output) => files::write(output, text.as_bytes(), "--output").map(|()| Exit::Success),
         None => terminal.out(&text),

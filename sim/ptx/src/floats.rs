@@ -1,8 +1,8 @@
 //! Registers that hold nothing but f32 values of the kernel's own, whose NaN may stay that of PTX until somebody looks.
 //!
 //! An operation on f32 does not care which NaN it gets. So a register that is only ever written by such operations, or
-//! with a literal that is no NaN, needs the NaN of WAVE no sooner than something else reads it. The value from before the
-//! first write must not be read: a launch may bring any bits.
+//! with a literal that is no NaN, needs the NaN of WAVE no sooner than something else reads it. The value from before
+//! the first write must not be read: a launch may bring any bits.
 
 use crate::plan::{Next, Plan};
 use wave_isa::{ExecClass, Inst, MAX_REGISTERS, Op};
@@ -72,9 +72,26 @@ pub(crate) fn float_registers(plan: &Plan) -> [bool; MAX_REGISTERS] {
             is_float[usize::from(inst.rd)] &= is_copy;
         }
         if !changed {
-            return is_float;
+            break;
         }
     }
+    // What no operation on f32 writes has no NaN to replace.
+    let mut computed = [false; MAX_REGISTERS];
+    loop {
+        let mut changed = false;
+        for inst in insts().filter(|inst| is_float[usize::from(inst.rd)]) {
+            let copied =
+                copies(inst.op) && inst.sources().any(|(register, _)| computed[usize::from(register)]);
+            let register = usize::from(inst.rd);
+            if (computes_f32(inst.op) || copied) && !computed[register] {
+                (computed[register], changed) = (true, true);
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    std::array::from_fn(|register| is_float[register] && computed[register])
 }
 
 /// Registers whose value from the launch a lane may read.

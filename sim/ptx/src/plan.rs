@@ -117,7 +117,8 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The construct that an `if`, `else`, `endif`, `loop` or `endloop` belongs to; of a `break` or `continue`, the loop.
+    /// The construct that an `if`, `else`, `endif`, `loop` or `endloop` belongs to; of a `break` or `continue`, the
+    /// loop.
     pub(crate) fn construct_of(&self, slot: usize) -> usize {
         self.structure.construct_of[slot].expect("the code nests")
     }

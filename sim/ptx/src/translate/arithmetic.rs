@@ -1,7 +1,7 @@
 //! Arithmetic of a lane: integers, floating point of every width, comparisons, conversions, moves.
 //!
-//! A NaN that PTX computes is 0x7FFFFFFF, that of WAVE 0x7FC00000: a result that is a NaN is replaced, at the latest where
-//! something reads its bits ([`crate::floats`]). All roundings are
+//! A NaN that PTX computes is 0x7FFFFFFF, that of WAVE 0x7FC00000: a result that is a NaN is replaced, at the latest
+//! where something reads its bits ([`crate::floats`]). All roundings are
 //! stated (`.rn`), so that no product and sum become one operation.
 
 use super::Translation;

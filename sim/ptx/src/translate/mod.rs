@@ -225,8 +225,8 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// Gives registers whose bits the instruction reads the NaN of WAVE. Lanes that take no part may get it too: what they
-    /// hold there is an f32 as well, or nothing that is read.
+    /// Gives registers whose bits the instruction reads the NaN of WAVE. Lanes that take no part may get it too: what
+    /// they hold there is an f32 as well, or nothing that is read.
     fn show_bits(&mut self, inst: &Inst) {
         let is_float = |register: u8| self.floats[usize::from(register)];
         if floats::reads_f32(inst.op) || (floats::copies(inst.op) && is_float(inst.rd)) {

@@ -1,12 +1,13 @@
 //! Mistakes in the translation that the comparison has to see.
 
 use crate::meaning::{EXCHANGE, case_of, same, same_case};
+use crate::operations;
 use wave_machine::config;
 use wave_ptx::Options;
 use wave_verify::generate;
 
-/// Parts of the PTX, what is written in their place, and where that is seen: a kernel of the suites, the one whose lanes
-/// exchange values, or `*` for random programs.
+/// Parts of the PTX, what is written in their place, and where that is seen: a kernel of the suites, the one whose
+/// lanes exchange values, the one that tries special values, or `*` for random programs.
 const MUTANTS: &[(&str, &str, &str)] = &[
     // Lanes do not wait for one another before they read what others wrote.
     ("\tbar.warp.sync 0xffffffff;\n", "", "exchange"),
@@ -17,14 +18,22 @@ const MUTANTS: &[(&str, &str, &str)] = &[
     ("or.pred %on, %on, %continued", "and.pred %on, %on, %continued", "*"),
     ("mov.pred %on, %broken", "mov.pred %on, %continued", "*"),
     // Arithmetic.
-    ("mov.b32 %t0, 0x7FC00000", "mov.b32 %t0, 0x7FC00001", "*"),
-    ("selp.b32 %t1, 1,", "selp.b32 %t1, 2,", "*"),
-    ("setp.neu.f32", "setp.num.f32", "*"),
-    ("max.f32", "min.f32", "*"),
-    ("shfl.sync.idx.b32", "shfl.sync.up.b32", "*"),
-    ("redux.sync.add", "redux.sync.max", "*"),
-    ("vote.sync.all.pred", "vote.sync.any.pred", "*"),
-    (", 32;\n\t@%on selp", ", 31;\n\t@%on selp", "*"),
+    ("0x7FC00000;", "0x7FC00001;", "grid"),
+    ("selp.b32 %t1, 1,", "selp.b32 %t1, 2,", "grid"),
+    ("sub.u32 %t0, 0, %r8;\n\t@%q0 mov", "mov.b32 %t0, %r8;\n\t@%q0 mov", "grid"),
+    ("setp.neu.f32", "setp.num.f32", "grid"),
+    ("max.f32", "min.f32", "grid"),
+    ("and.b32 %t0, %r10, 31;\n\t@%on shl", "mov.b32 %t0, %r10;\n\t@%on shl", "grid"),
+    ("0x7E00", "0x7E01", "grid"),
+    ("0x7FC0;", "0x7FFF;", "grid"),
+    ("0x7FF8000000000000", "0xFFF8000000000000", "grid"),
+    ("cvt.rmi.f32.f32", "cvt.rzi.f32.f32", "grid"),
+    ("selp.b32 %t0, %r8, 0,", "selp.b32 %t0, %r8, 1,", "grid"),
+    ("shfl.sync.idx.b32", "shfl.sync.up.b32", "grid"),
+    ("redux.sync.add", "redux.sync.max", "grid"),
+    ("vote.sync.all.pred", "vote.sync.any.pred", "grid"),
+    (", 32;\n\t@%on selp", ", 31;\n\t@%on selp", "grid"),
+    ("@%q0 mov.b32 %r16", "@%on mov.b32 %r16", "grid"),
     ("red.relaxed.cta.shared.add", "red.relaxed.cta.shared.max", "histogram"),
     // Memory.
     ("wave_load_global_u32, (%d1)", "wave_load_global_u32, (%d0)", "*"),
@@ -52,6 +61,7 @@ fn mistakes_are_seen() {
                 let case = case_of(EXCHANGE, 1, 32, vec![0; 128]);
                 same_case(&case, &Options { lane_order: true, ..options }, seed, &alter).is_err()
             }),
+            "grid" => same_case(&operations::grid(), &options, 1, &alter).is_err(),
             "*" => (0..100).any(|seed| {
                 let case = generate::grow(seed, &generated).case();
                 same_case(&case, &Options { lane_order: true, ..options }, seed, &alter).is_err()
