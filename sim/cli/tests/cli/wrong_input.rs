@@ -222,7 +222,10 @@ fn scratch() -> Scratch {
         ("open.wave", &KERNEL.replace("    halt", "    if p1\n    halt")),
         ("constant.wave", &KERNEL.replace("    halt", "    .equ N, 4\n    halt")),
         ("empty.wave", "; nothing yet\n"),
-        ("recursive.wave", &KERNEL.replace("    halt", "again:\n    if p1\n        call again\n    endif\n    return")),
+        (
+            "recursive.wave",
+            &KERNEL.replace("    halt", "again:\n    if p1\n        call again\n    endif\n    return"),
+        ),
         ("large.wave", &KERNEL.replace(".registers 8", ".registers 8\n.workgroup_size 64, 32, 1")),
         ("roomy.wave", &KERNEL.replace(".registers 8", ".registers 8\n.local_memory 131072")),
         ("mine.ron", "(cores: 2)"),
