@@ -35,7 +35,7 @@ OUT = ROOT / "target" / "mutants"
 GROUPS = {
     "core": ["workgroup", "fetch", "decode", "decoder", "wave", "issue", "divergence", "special_registers", "releases",
              "memory_port", "dispatcher", "collector", "register_file", "execute", "writeback", "lsu", "coalesce",
-             "local_memory", "l1", "l1_replacement", "l1_requests", "l1_responses", "l1_waiters"],
+             "local_memory", "l1", "l1_frames", "l1_replacement", "l1_requests", "l1_responses", "l1_waiters"],
     "integer": ["unit_int", "int_lane", "unit_int_mul", "int_mul_lane", "unit_convert", "convert_lane", "unit_wave"],
     "floating": ["unit_fp", "fp_lane", "fp_fma", "fp_simple"],
     "division": ["unit_int_div", "int_div_lane", "unit_fp_div", "fp_sqrt_lane", "fp_div_lane"],
