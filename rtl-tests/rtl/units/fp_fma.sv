@@ -75,7 +75,7 @@ module fp_fma
   logic [77:0] opposite, sum;
   logic negative;
   logic [6:0] zeros;
-  logic [9:0] shift;
+  logic [6:0] shift;
   always_comb begin
     // What is below the window makes the addend greater. It is the carry into the difference.
     difference = 79'(({28'd0, s1.product, 3'd0, 1'b1} + {~{2'd0, s1.addend}, !s1.sticky}) >> 1);
@@ -90,9 +90,9 @@ module fp_fma
     if (sum[77:46] != 0) zeros = 7'(leading_zeros(sum[77:46]));
     else if (sum[45:14] != 0) zeros = 7'd32 + 7'(leading_zeros(sum[45:14]));
     else zeros = 7'd64 + 7'(leading_zeros({sum[13:0], 18'd0}));
-    shift = 10'(zeros) < s1.top ? 10'(zeros) : s1.top - (`BUG(4) ? 10'd0 : 10'd1);
+    shift = 7'(10'(zeros) < s1.top ? 10'(zeros) : s1.top - (`BUG(4) ? 10'd0 : 10'd1));
     s2_next.sum = sum;
-    s2_next.shift = shift[6:0];
+    s2_next.shift = shift;
     s2_next.sticky = s1.sticky;
     s2_next.zero = sum == 0;
     s2_next.top = s1.top;
