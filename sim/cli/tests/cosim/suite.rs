@@ -9,7 +9,7 @@ use std::path::Path;
 use wave_verify::generate;
 use wave_verify::rtl::{Mode, Trial};
 
-/// Cycles that a run with a bug may take in excess of twice the cycles without it, and the cycle limit of a
+/// Cycles that a run with a bug may take in excess of twice the cycles without it, and the least cycle limit of a
 /// run that faults.
 const SLACK: u64 = 2000;
 const UP_TO_A_FAULT: u64 = 40_000;
@@ -72,7 +72,8 @@ fn limited(core: &Path, cases: Vec<(String, Case)>) -> Vec<(String, Case)> {
     for (name, mut case) in cases {
         match case.run_on(core, Mode::Cycle) {
             Ok(agreement) => {
-                let cycles = if agreement.fault { UP_TO_A_FAULT } else { 2 * agreement.cycles + SLACK };
+                let least = if agreement.fault { UP_TO_A_FAULT } else { 0 };
+                let cycles = least.max(2 * agreement.cycles + SLACK);
                 case.max_cycles = cycles as u32;
                 measured.push((agreement.records, name, case));
             }
