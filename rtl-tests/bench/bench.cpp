@@ -20,6 +20,12 @@
 #if VM_COVERAGE
 #include "verilated_cov.h"
 #endif
+#if EVENTS
+// events.cpp
+extern bool events_count;                       // in the cycles in which this is true
+void events_of_cycle();                         // after each cycle
+bool events_write(const std::string& path);
+#endif
 
 namespace {
 
@@ -47,6 +53,16 @@ struct Stimulus {
     if (at >= words.size()) fail("the stimulus file is truncated");
     return words[at++];
   }
+  // A number of bytes, and these, up to a whole word.
+  void bytes(std::vector<uint8_t>& to) {
+    uint32_t size = next();
+    to.resize((size + 3) / 4 * 4);
+    for (size_t i = 0; i < to.size(); i += 4) {
+      uint32_t word = next();
+      std::memcpy(&to[i], &word, 4);
+    }
+    to.resize(size);
+  }
 };
 
 // Output: 32-bit words, flushed in blocks. What the model itself prints, such as an assertion that fails, goes to the
@@ -70,7 +86,7 @@ uint32_t now = 0;
 uint32_t trails = 0;
 std::vector<uint32_t> packets;
 bool quiet = false;              // of the records, only the end
-bool rehearsal = false;          // no record: the run ends with a reset, and then begins
+bool rehearsal = false;          // no record: another launch follows
 constexpr uint32_t kEnds = 8;    // the first kind that ends a run
 constexpr uint32_t kPacket = 11;
 // The cycle whose steps are told now.
@@ -90,6 +106,54 @@ void tell_packets() {
   output.insert(output.end(), packets.begin(), packets.begin() + due);
   packets.erase(packets.begin(), packets.begin() + due);
 }
+
+// A launch with its code and its memory.
+struct Launch {
+  uint32_t cycles;  // after which it ends at the latest
+  uint32_t base_word, end_word, registers, local_bytes, device_bytes;
+  uint32_t workgroup_size[3], grid_size[3];
+  uint32_t threads, waves, resident, workgroups;
+  uint64_t initial_valid;
+  uint32_t initial_value[64];
+  uint32_t first;
+  std::vector<uint8_t> code, memory;
+
+  explicit Launch(Stimulus& s) {
+    cycles = s.next();
+    base_word = s.next();
+    end_word = s.next();
+    registers = s.next();
+    local_bytes = s.next();
+    device_bytes = s.next();
+    for (auto& size : workgroup_size) size = s.next();
+    for (auto& size : grid_size) size = s.next();
+    threads = s.next();
+    waves = s.next();
+    resident = s.next();
+    workgroups = s.next();
+    initial_valid = s.next();
+    initial_valid |= uint64_t(s.next()) << 32;
+    for (auto& value : initial_value) value = s.next();
+    s.bytes(code);
+    first = s.next();
+    s.bytes(memory);
+  }
+  void drive(Vwave_bench& top) const {
+    top.base_word = base_word;
+    top.end_word = end_word;
+    top.registers = registers;
+    top.local_bytes = local_bytes;
+    top.device_bytes = device_bytes;
+    for (int i = 0; i < 3; i++) top.workgroup_size[i] = workgroup_size[i];
+    for (int i = 0; i < 3; i++) top.grid_size[i] = grid_size[i];
+    top.thread_count = threads;
+    top.waves = waves;
+    top.resident = resident;
+    top.workgroups = workgroups;
+    top.initial_valid = initial_valid;
+    for (int r = 0; r < 64; r++) top.initial_value[r] = initial_value[r];
+  }
+};
 
 struct Request {
   uint64_t arrives;
@@ -270,52 +334,27 @@ void bench_trails() { trails = 1; }
 int main(int argc, char** argv) {
   take_standard_output();
   Verilated::commandArgs(argc, argv);
-  if (argc < 2) fail("usage: wave_bench STIMULUS [+quiet] [+fst+FROM+TO+FILE] [+coverage+FILE]");
+  if (argc < 2) fail("usage: wave_bench STIMULUS [+quiet] [+fst+FROM+TO+FILE] [+coverage+FILE] [+events+FILE]");
   Stimulus s(argv[1]);
-  if (s.next() != kMagic || s.next() != 3) fail("not a stimulus file of version 3");
-  uint32_t max_cycles = s.next();
+  if (s.next() != kMagic || s.next() != 4) fail("not a stimulus file of version 4");
   // What reset does not set is random. The model takes its initial values when it is made.
   Verilated::randSeed(static_cast<int>(s.next()));
   Verilated::randReset(2);
   auto top = std::make_unique<Vwave_bench>();
-  top->base_word = s.next();
-  top->end_word = s.next();
-  top->registers = s.next();
-  top->local_bytes = s.next();
-  top->device_bytes = s.next();
-  for (int i = 0; i < 3; i++) top->workgroup_size[i] = s.next();
-  for (int i = 0; i < 3; i++) top->grid_size[i] = s.next();
-  top->thread_count = s.next();
-  top->waves = s.next();
-  top->resident = s.next();
-  top->workgroups = s.next();
-  uint64_t valid = s.next();
-  valid |= uint64_t(s.next()) << 32;
-  top->initial_valid = valid;
-  for (int r = 0; r < 64; r++) top->initial_value[r] = s.next();
   link_latency = s.next();
   link_capacity = s.next();
   in_service = s.next();
   port_bytes = s.next();
   overtakes = s.next() != 0;
-  const uint32_t reset_after = s.next();
-  auto bytes = [&s](std::vector<uint8_t>& to) {
-    uint32_t size = s.next();
-    to.resize((size + 3) / 4 * 4);
-    for (size_t i = 0; i < to.size(); i += 4) {
-      uint32_t word = s.next();
-      std::memcpy(&to[i], &word, 4);
-    }
-    to.resize(size);
-  };
   latencies.resize(s.next());
   for (auto& latency : latencies) latency = s.next();
   if (latencies.empty()) fail("no latencies");
-  bytes(code);
-  first = s.next();
-  bytes(memory);
+  // The last one is compared.
+  std::vector<Launch> launches;
+  for (uint32_t left = s.next(); left > 0; left--) launches.emplace_back(s);
+  if (launches.empty()) fail("no launch");
 
-  std::string coverage_path;
+  std::string coverage_path, events_path;
 #if VM_TRACE_FST
   VerilatedFstC fst;
   uint32_t fst_from = 0, fst_to = 0;
@@ -324,6 +363,7 @@ int main(int argc, char** argv) {
     const std::string argument = argv[i];
     if (argument == "+quiet") quiet = true;
     if (argument.rfind("+coverage+", 0) == 0) coverage_path = argument.substr(std::strlen("+coverage+"));
+    if (argument.rfind("+events+", 0) == 0) events_path = argument.substr(std::strlen("+events+"));
 #if VM_TRACE_FST
     int path = 0;
     if (std::sscanf(argv[i], "+fst+%u+%u+%n", &fst_from, &fst_to, &path) == 2 && path > 0) {
@@ -344,8 +384,12 @@ int main(int argc, char** argv) {
 #if VM_COVERAGE
     if (!coverage_path.empty()) Verilated::threadContextp()->coveragep()->write(coverage_path.c_str());
 #endif
+#if EVENTS
+    if (!events_path.empty() && !events_write(events_path)) fail("cannot write " + events_path);
+#endif
     return code;
   };
+  uint32_t max_cycles = 0;
   auto reset = [&] {
     top->rst_n = 0;
     for (int i = 0; i < 4; i++) {
@@ -374,6 +418,9 @@ int main(int argc, char** argv) {
     top->clk = 1;
     top->eval();
     tell_packets();
+#if EVENTS
+    events_of_cycle();
+#endif
 #if VM_TRACE_FST
     if (fst.isOpen() && !rehearsal && now >= fst_from && now <= fst_to) fst.dump(now);
     if (fst.isOpen() && !rehearsal && now >= fst_to) fst.close();
@@ -403,14 +450,20 @@ int main(int argc, char** argv) {
     memory_cycle();
     return !over && !faulted && now < max_cycles;
   };
-  reset();
-  if (reset_after > 0) {
-    const auto before = memory;
-    rehearsal = true;
-    for (; cycle() && now < reset_after; now++) {}
-    rehearsal = false;
-    memory = before;
+  // Launches before the one that is compared leave what they have left, but for what a reset sets.
+  for (const Launch& launch : launches) {
+    rehearsal = &launch != &launches.back();
+    launch.drive(*top);
+    code = launch.code;
+    memory = launch.memory;
+    first = launch.first;
+    max_cycles = launch.cycles;
     reset();
+#if EVENTS
+    events_of_cycle();
+    events_count = !rehearsal;
+#endif
+    for (; rehearsal && cycle(); now++) {}
   }
   for (; cycle(); now++)
     if (output.size() > 8192) flush();

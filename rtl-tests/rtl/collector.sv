@@ -7,6 +7,7 @@
 // Each bank reads the first row of those that lie in it, in the order of the collectors and of their operands. All banks
 // choose side by side.
 `include "bugs.svh"
+`include "events.svh"
 module collector
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -198,4 +199,15 @@ module collector
       assert (!take || free) else $error("an instruction without a collector");
       assert ((reading_q & ~used_q) == 0) else $error("a free collector reads operands");
     end
+  // What coverage counts.
+  `EVENT(collectors_full, count_q == count_t'(N))
+  `EVENT(collectors_taken_as_one_leaves, take && count_left != count_q)
+  `EVENT(collectors_leave_together, $countones(leaves) > 1)
+  `EVENT(collectors_younger_leaves_first, leaves[N-1] && !leaves[0] && count_q == count_t'(N))
+  `EVENT(operands_wait_for_a_bank, (wanted & ~served) != 0)
+  `EVENT(operands_of_two_collectors, $countones(reads) > 1)
+  `EVENT(operands_end_together, $countones(finishes) > 1)
+  `EVENT(operands_name_a_register_twice, take && take_uop.uses != take_uop.reads)
+  `EVENT(operands_none, take && take_uop.uses == 0)
+  `EVENT(operands_five, take && take_uop.uses == '1)
 endmodule

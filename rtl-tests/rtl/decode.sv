@@ -1,5 +1,6 @@
 // Decode (rules D1, D2): splits the words of an arriving group into instructions. Each wave has a straddle latch.
 `include "bugs.svh"
+`include "events.svh"
 module decode
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -97,4 +98,12 @@ module decode
       straddle_word_q[group_slot] <= group_words == 2 ? group_word[1] : group_word[0];
     end
   end
+  // What coverage counts.
+  `EVENT(decode_two, push_valid == 2'd3)
+  `EVENT(decode_first_half, group_valid && next_straddling)
+  `EVENT(decode_second_half, group_valid && straddling)
+  `EVENT(decode_halves_in_a_row, group_valid && straddling && next_straddling)
+  `EVENT(decode_redirect_between_halves, redirect && straddling_q[redirect_slot])
+  `EVENT(decode_cut_off, (push_valid & truncated) != 0)
+  `EVENT(decode_illegal, push_valid[0] && push_uop[0].kind == KIND_ILLEGAL)
 endmodule

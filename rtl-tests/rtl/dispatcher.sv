@@ -1,6 +1,7 @@
 // The dispatcher of a machine with one core (rule R1). It sends workgroups in the order of their linear index, at most
 // one a cycle, while a workgroup slot is free.
 `include "bugs.svh"
+`include "events.svh"
 module dispatcher
   import wave_core_pkg::*;
 (
@@ -67,4 +68,9 @@ module dispatcher
       assert (finished_q <= next_q) else $error("more workgroups have ended than have begun");
       assert (!begun_q || free <= launch.resident) else $error("more workgroup slots are free than there are");
     end
+  // What coverage counts.
+  `EVENT(dispatcher_waits, next_q < launch.workgroups && free == 0)
+  `EVENT(dispatcher_sends, sends)
+  `EVENT(dispatcher_next_row, sends && id_q[0] + 1 == launch.grid_size[0])
+  `EVENT(dispatcher_next_layer, sends && id_q[0] + 1 == launch.grid_size[0] && id_q[1] + 1 == launch.grid_size[1])
 endmodule

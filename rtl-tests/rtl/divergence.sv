@@ -3,6 +3,7 @@
 // Without an active lane, a wave walks on and counts nested constructs until the else, endif or endloop that belongs to
 // the construct in which the lanes went out.
 `include "bugs.svh"
+`include "events.svh"
 module divergence
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -248,4 +249,33 @@ module divergence
       assert (int'(calls) <= CALL_DEPTH) else $error("more calls are open than there can be");
       assert (active == 0 || skipped == 0) else $error("lanes are active in a construct that is walked over");
     end
+  // What coverage counts.
+  `EVENT(construct_opens, step && write_frame && op inside {OP_IF, OP_LOOP})
+  `EVENT(construct_deepest, step && !skips && op inside {OP_IF, OP_LOOP} && int'(depth) == DIVERGENCE_DEPTH - 1)
+  `EVENT(construct_too_many, step && fault && fault_kind == FAULT_OVERFLOW)
+  `EVENT(if_takes_none, step && !skips && op == OP_IF && taken == 0)
+  `EVENT(if_parts_lanes, step && !skips && op == OP_IF && taken != 0 && taken != active)
+  `EVENT(else_turns, step && !skips && op == OP_ELSE && active_d != 0)
+  `EVENT(else_turns_to_none, step && !skips && op == OP_ELSE && active_d == 0)
+  `EVENT(endif_joins, step && !skips && op == OP_ENDIF && active_d != active)
+  `EVENT(endif_of_none, step && !skips && op == OP_ENDIF && active_d == 0)
+  `EVENT(break_leaves_some, step && !skips && op == OP_BREAK && taken != 0 && active_d != 0)
+  `EVENT(break_leaves_none_active, step && !skips && op == OP_BREAK && taken != 0 && active_d == 0)
+  `EVENT(break_inside_an_if, step && !skips && op == OP_BREAK && innermost != depth)
+  `EVENT(continue_leaves_some, step && !skips && op == OP_CONTINUE && taken != 0)
+  `EVENT(loop_goes_back, step && op == OP_ENDLOOP && jump)
+  `EVENT(loop_goes_back_with_others, step && op == OP_ENDLOOP && jump && active_d != active)
+  `EVENT(loop_ends, step && !skips && op == OP_ENDLOOP && !jump)
+  `EVENT(loop_inside_a_loop_ends, step && !skips && op == OP_ENDLOOP && !jump && top.outer_loop != 0)
+  `EVENT(walk_opens, step && skips && op inside {OP_IF, OP_LOOP})
+  `EVENT(walk_closes, step && skips && op inside {OP_ENDIF, OP_ENDLOOP})
+  `EVENT(walk_nested, step && skipped > 1)
+  `EVENT(call_made, step && !skips && op == OP_CALL && !fault)
+  `EVENT(call_deepest, step && !skips && op == OP_CALL && int'(calls) == CALL_DEPTH - 1)
+  `EVENT(call_too_many, step && fault && fault_kind == FAULT_CALL_OVERFLOW)
+  `EVENT(call_in_a_construct, step && !skips && op == OP_CALL && depth != 0)
+  `EVENT(return_from_a_call, step && !skips && op == OP_RETURN && calls != 0)
+  `EVENT(return_out_of_an_if, step && fault && fault_kind == FAULT_RETURN_DEPTH)
+  `EVENT(lanes_halt_others_stay, step && halting != 0 && live_d != 0)
+  `EVENT(construct_closes_nothing, step && fault && fault_kind == FAULT_UNDERFLOW)
 endmodule

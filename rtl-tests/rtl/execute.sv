@@ -1,5 +1,6 @@
 // Dispatch to the execution units and the load/store unit (rules X1 to X4), and results until their write-back.
 `include "bugs.svh"
+`include "events.svh"
 module execute
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -226,4 +227,25 @@ module execute
       assert ((leaves & ~complete_set) == 0)
       else $error("an instruction leaves its collector before its operands are read");
     end
+  // What coverage counts: the operands of each unit, and events.
+`ifdef EVENTS
+  for (genvar k = 0; k < N; k++) begin : gen_operands
+    always @(posedge clk)
+      if (starts[k])
+        wave_events_pkg::bench_operands(int'(uop[k].op), int'(uop[k].exec_class == CLASS_FP16), int'(mask[k]),
+            operands[k][0], uop[k].uses[1] ? operands[k][1] : {LANES{uop[k].word1}}, operands[k][2]);
+  end
+`endif
+  `EVENT(unit_busy, (complete_set & ~to_memory) != 0 && could_start == 0)
+  `EVENT(unit_int_starts, starts != 0 && unit_valid[CLASS_INT])
+  `EVENT(unit_div_busy, busy_q[1] != 0)
+  `EVENT(unit_sfu_busy, busy_q[3] != 0)
+  `EVENT(unit_div_goes_on_at_once, (unit_valid[CLASS_INT_DIV] || unit_valid[CLASS_FP32_DIV]) && result[CLASS_INT_DIV].valid)
+  `EVENT(units_start_together, $countones(starts) > 1)
+  `EVENT(units_contend, (could_start & ~starts) != 0)
+  `EVENT(results_would_meet, together[N-1] != 0 && could_start == '1)
+  `EVENT(result_has_no_port, ((complete_set & ~to_memory) & ~could_start) != 0 && unit_free == '1)
+  `EVENT(lsu_has_no_room, to_memory != 0 && !lsu_room)
+  `EVENT(lsu_two_come, to_memory == '1)
+  `EVENT(results_of_two_classes, soon[CLASS_INT].valid && (soon[CLASS_FP32].valid || soon[CLASS_SFU].valid || soon[CLASS_INT_MUL].valid))
 endmodule

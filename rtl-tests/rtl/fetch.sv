@@ -4,6 +4,7 @@
 // The lines are in a memory with clocks, which is read in the cycle of the request. The words come in the next cycle, in
 // which a group arrives at the earliest.
 `include "bugs.svh"
+`include "events.svh"
 module fetch
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -338,4 +339,25 @@ module fetch
           assert (!(miss_q[i].valid && miss_q[j].valid && miss_q[i].line == miss_q[j].line))
           else $error("two misses of one line of code");
     end
+  // What coverage counts.
+  `EVENT(fetch_idle, !wanted)
+  `EVENT(fetch_several_want, $countones(candidates) > 1)
+  `EVENT(fetch_turn_wraps, wanted && in_turn == 0)
+  `EVENT(fetch_serves_the_line_that_came, served != 0)
+  `EVENT(fetch_two_words, requested && words == 2)
+  `EVENT(fetch_one_word, requested && words == 1)
+  `EVENT(fetch_end_of_code, requested && words == 0)
+  `EVENT(fetch_miss_begins, takes != 0)
+  `EVENT(fetch_miss_joins, joins != 0)
+  `EVENT(fetch_miss_lost, misses && lost)
+  `EVENT(fetch_misses_full, free_misses == 0)
+  `EVENT(fetch_line_comes, reply_valid)
+  `EVENT(fetch_line_hits_at_once, requested && arrives_now)
+  `EVENT(fetch_line_for_nobody, reply_valid && woken == 0)
+  `EVENT(fetch_line_for_several, $countones(woken) > 1)
+  `EVENT(fetch_line_replaces, reply_valid && valid_q[fill_set][fill_way])
+  `EVENT(fetch_line_beside_a_request, reply_valid && wanted && fill_set == set && !arrives_now)
+  `EVENT(fetch_group_dropped, arrives && !group_valid)
+  `EVENT(fetch_redirected_at_a_miss, drop && miss_q[0].valid && miss_q[0].waves[drop_slot])
+  `EVENT(fetch_port_refuses, miss_valid && !miss_taken)
 endmodule

@@ -4,6 +4,7 @@
 // Guards, effective lanes and what follows from them are computed for every wave, beside the choice of one. The choice is
 // a set of one wave, and selects among them.
 `include "bugs.svh"
+`include "events.svh"
 module issue
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -191,4 +192,27 @@ module issue
       else $error("a wave issues while its last instruction acts");
       assert (collects == 0 || collector_free) else $error("a collector is taken that is not free");
     end
+  // What coverage counts.
+  `EVENT(issue_idle, buffered == 0)
+  `EVENT(issue_held, !valid && buffered != 0)
+  `EVENT(issue_several_ready, $countones(ready) > 1)
+  `EVENT(issue_turn_wraps, valid && first_choice == 0)
+  `EVENT(issue_squashed, (pick & squashed) != 0)
+  `EVENT(issue_some_lanes, valid && lanes != 0 && lanes != issue_active)
+  `EVENT(issue_no_lane_active, valid && issue_active == 0)
+  `EVENT(issue_no_collector, (early & hazard_free & ~collecting) != 0 && !collector_free)
+  `EVENT(issue_behind_operands, (early & hazard_free & collecting) != 0)
+  `EVENT(issue_predicate_of_this_cycle, valid && uop.guarded && ((pred_write[0] && pred_slot[0] == slot) || (pred_write[1] && pred_slot[1] == slot) || (pred_write[2] && pred_slot[2] == slot)))
+  `EVENT(issue_predicates_together, (pred_write[0] && pred_write[1]) || (pred_write[0] && pred_write[2]) || (pred_write[1] && pred_write[2]))
+  `EVENT(issue_control, valid && kind == KIND_CONTROL)
+  `EVENT(issue_barrier, valid && kind == KIND_BARRIER)
+  `EVENT(issue_fence, valid && kind == KIND_FENCE)
+  `EVENT(issue_wait, valid && kind == KIND_WAIT)
+  `EVENT(issue_nop, valid && kind == KIND_NOP)
+  `EVENT(issue_end_of_code, valid && kind == KIND_END)
+  `EVENT(issue_last_lanes, (pick & last_lanes) != 0)
+  `EVENT(issue_acquires, (pick & invalidating) != 0)
+  `EVENT(issue_fault, fault)
+  `EVENT(shadow_of_several, $countones(in_shadow) > 1)
+  `EVENT(shadow_cut_by_an_end, (in_shadow & ending) != 0)
 endmodule

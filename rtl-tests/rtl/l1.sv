@@ -7,6 +7,7 @@
 // The cycle of an access decides about it by tags and misses alone, and reads its frame. The line comes in the cycle
 // after, in which it is written. A hit's data and what an atomic writes through are needed then at the earliest.
 `include "bugs.svh"
+`include "events.svh"
 module l1
   import wave_core_pkg::*;
   import l1_pkg::*;
@@ -330,4 +331,38 @@ module l1
           assert (!(mshr_current_q[i] && mshr_current_q[j] && mshr_line_q[i] == mshr_line_q[j]))
           else $error("two misses of one line");
     end
+  // What coverage counts.
+  `EVENT(l1_hit, answers)
+  `EVENT(l1_hit_on_the_arriving_line, answers && (brings_way & hit_ways) != 0)
+  `EVENT(l1_miss, allocates && asks)
+  `EVENT(l1_miss_joins, waits && !allocates)
+  `EVENT(l1_miss_full, access_valid && mshr_hit && !accepted && (hit_mshrs & joinable) == 0)
+  `EVENT(l1_misses_full, access_valid && !accepted && !mshr_free_exists)
+  `EVENT(l1_misses_all_used, mshr_used_q == '1)
+  `EVENT(l1_behind_an_atomic, access_valid && behind_atomic)
+  `EVENT(l1_no_request_room, access_valid && !accepted && !outgoing_room)
+  `EVENT(l1_no_hit_room, access_valid && !accepted && !hit_room)
+  `EVENT(l1_frees_and_takes, over != 0 && allocates)
+  `EVENT(l1_reply_waits, reply_valid && !reply_taken)
+  `EVENT(l1_installs, install)
+  `EVENT(l1_reply_not_installed, reply_taken && reply_is_data && !install)
+  `EVENT(l1_reply_of_an_atomic, brings_write != 0)
+  `EVENT(l1_reply_of_two_atomics, brings_write == '1)
+  `EVENT(l1_reply_for_two, brings == '1)
+  `EVENT(l1_reply_in_the_set_of_the_access, install && access_valid && reply_set == set)
+  `EVENT(l1_acquire, invalidate)
+  `EVENT(l1_acquire_beside_a_reply, invalidate && reply_taken)
+  `EVENT(l1_acquire_beside_an_access, invalidate && accepted)
+  `EVENT(l1_acquire_under_misses, invalidate && mshr_current_q != 0)
+  `EVENT(l1_store_hits, sends && access.store && tag_hit)
+  `EVENT(l1_store_under_a_miss, sends && access.store && mshr_hit)
+  `EVENT(l1_store_drops, drops && tag_hit)
+  `EVENT(l1_atomic_hits, answers && local_atomic)
+  `EVENT(l1_atomic_misses, waits && local_atomic)
+  `EVENT(l1_atomic_remote_drops, sends && access.remote && tag_hit)
+  `EVENT(l1_uncached_load_of_a_line, waits && uncached && tag_hit)
+  `EVENT(l1_streaming_hit, answers && access.hint == HINT_STREAMING)
+  `EVENT(l1_frame_without_data, access_valid && tag_hit && !present)
+  `EVENT(l1_last_line, access_valid && line == '1)
+  `EVENT(l1_first_line, access_valid && line == '0)
 endmodule

@@ -7,6 +7,7 @@
 // The line of a reply waits in a place of its own until a cycle in which no access writes. The accesses find it there.
 // An access that begins a miss writes nothing. So while other lines are asked for, those that wait are written, and
 // there are never more than misses.
+`include "events.svh"
 module l1_frames
   import l1_pkg::*;
 (
@@ -96,4 +97,10 @@ module l1_frames
         for (int j = 0; j < i; j++)
           assert (!(waiting_q[i] && waiting_q[j] && frame_q[i] == frame_q[j])) else $error("two lines wait for one frame");
     end
+  // What coverage counts.
+  `EVENT(frame_arrives_and_is_read, arrives)
+  `EVENT(frame_handed_on, hands_on)
+  `EVENT(frame_waits_and_is_read, waits != 0)
+  `EVENT(frames_wait, $countones(waiting_q) > 1)
+  `EVENT(frame_outdated, (waiting_q & outdated) != 0)
 endmodule

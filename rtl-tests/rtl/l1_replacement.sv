@@ -1,5 +1,6 @@
 // Replacement in the L1: the order of use of its frames, and the frame for an arriving line.
 `include "bugs.svh"
+`include "events.svh"
 module l1_replacement
   import l1_pkg::*;
 (
@@ -103,4 +104,10 @@ module l1_replacement
         unused_q[s] <= '1;
       end
   end
+  // What coverage counts.
+  `EVENT(replaces_the_same_line, install && found_frame)
+  `EVENT(replaces_nothing, install && found_empty)
+  `EVENT(replaces_the_oldest, install && !found_frame && !found_empty)
+  `EVENT(replaces_streaming, install && streaming)
+  `EVENT(replaces_in_the_set_of_a_use, install && touches && reply_set == set)
 endmodule

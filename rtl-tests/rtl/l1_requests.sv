@@ -1,4 +1,5 @@
 // Requests of the L1 that wait for the port. Those of a reply come before the access's.
+`include "events.svh"
 module l1_requests
   import wave_core_pkg::*;
   import l1_pkg::*;
@@ -70,4 +71,11 @@ module l1_requests
       assert (int'(count_q) <= REQUESTS) else $error("more requests than places");
       assert (!request_taken || request_valid) else $error("a request is taken that is not there");
     end
+  // What coverage counts.
+  `EVENT(requests_full, int'(count_q) == REQUESTS)
+  `EVENT(requests_of_a_reply, writes != 0)
+  `EVENT(requests_of_both, writes != 0 && sends)
+  `EVENT(requests_changed_as_it_leaves, then_changes && request_taken && then_at_q == first_q)
+  `EVENT(requests_changed_behind_others, then_changes && then_at_q != first_q)
+  `EVENT(requests_in_and_out, sends && request_taken)
 endmodule

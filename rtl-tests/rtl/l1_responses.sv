@@ -2,6 +2,7 @@
 // of the accesses, those of replies in the order of arrival. The one that has been ready for longest goes first, a
 // reply's before a hit's.
 `include "bugs.svh"
+`include "events.svh"
 module l1_responses
   import wave_core_pkg::*;
   import l1_pkg::*;
@@ -120,4 +121,10 @@ module l1_responses
       assert (int'(ready_count_q) <= int'(fill_count_q) + int'(hit_count_q))
       else $error("more responses are ready than there are");
     end
+  // What coverage counts.
+  `EVENT(responses_hits_full, int'(hit_count_q) == HITS)
+  `EVENT(responses_fills_full, fill_room == 0)
+  `EVENT(responses_meet, hit_soon[0] && brings != 0)
+  `EVENT(responses_several_ready, ready_count_q > 1)
+  `EVENT(responses_of_hits_in_a_row, takes_hit && then_answers_q)
 endmodule

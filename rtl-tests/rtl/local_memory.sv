@@ -6,6 +6,7 @@
 // same way, so each sees what those before it have written: a bank does not read a word that it writes in the same cycle
 // for the pass before, but keeps it. A result is needed two cycles after its last pass at the earliest.
 `include "bugs.svh"
+`include "events.svh"
 module local_memory
   import wave_core_pkg::*;
 (
@@ -235,4 +236,11 @@ module local_memory
       else $error("a pass in the part of a workgroup that arrives");
       assert (!valid || mask == 0 || served != 0) else $error("a pass of local memory serves nothing");
     end
+  // What coverage counts.
+  `EVENT(local_conflict, valid && !last)
+  `EVENT(local_writes, writes)
+  `EVENT(local_writes_while_read, writes && valid)
+  `EVENT(local_part_of_a_later_workgroup, valid && group != 0)
+  `EVENT(local_arrival_while_others_access, start && valid)
+  `EVENT(local_last_row, valid && serves[0] && row[0] == start_end - 1'b1)
 endmodule

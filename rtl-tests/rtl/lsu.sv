@@ -9,6 +9,7 @@
 // Order within a cycle: results of local memory and the L1, the access in the latch, then the head of the queue, which
 // puts its next access into the latch if that is empty.
 `include "bugs.svh"
+`include "events.svh"
 module lsu
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -500,4 +501,44 @@ module lsu
       assert (!access_accepted || latch_full_q) else $error("the L1 accepts an access that is not there");
       assert (!latch_full_q || used_q[latch_entry]) else $error("an access of an instruction that has retired");
     end
+  // What coverage counts.
+  `EVENT(lsu_queue_full, int'(count_q) == Q)
+  `EVENT(lsu_queue_in_and_out, take && head_done)
+  `EVENT(lsu_latch_refused, access_valid && !access_accepted)
+  `EVENT(lsu_latch_refilled, access_accepted && device_head)
+  `EVENT(lsu_pending_full, latch_full_q && pending_full)
+  `EVENT(lsu_pending_freed_and_taken, completing != 0 && pending_taken != 0)
+  `EVENT(lsu_answer_beside_an_access, (answers & pending_taken) != 0)
+  `EVENT(lsu_load_waits_for_a_return_entry, count_q != 0 && head_waits)
+  `EVENT(lsu_returns_many, returns_count_q > 3)
+  `EVENT(lsu_return_entries_half, int'(returning_q) > RETURNS / 2)
+  `EVENT(lsu_completes, completes)
+  `EVENT(lsu_completes_with_local, completes && local_valid_q[0])
+  `EVENT(lsu_completes_into_nothing, completes && returns_count_q == 0)
+  `EVENT(lsu_completes_as_the_last_returns, completes && return_last && returns_count_q == 1)
+  `EVENT(lsu_return_waits_for_a_port, return_valid && !return_taken)
+  `EVENT(lsu_return_of_several_rows, return_taken && !return_last)
+  `EVENT(lsu_return_kept_row, return_taken && kept_q && oldest.device && return_row_q == 0)
+  `EVENT(lsu_return_in_a_row, return_last && next_waits)
+  `EVENT(lsu_local_in_passes, local_pass && !local_last)
+  `EVENT(lsu_local_in_a_row, local_pass && local_writes_q)
+  `EVENT(lsu_local_crosses_words, local_pass && local_last && head.memory.log_bytes > 2)
+  `EVENT(lsu_device_in_accesses, enters && (left & ~served) != 0)
+  `EVENT(lsu_lane_crosses_lines, device_head && (all_parts & {LANES{2'b10}}) != 0)
+  `EVENT(lsu_lanes_share_a_line, enters && $countones(line_lanes) > 1)
+  `EVENT(lsu_load_hits_two_lines, enters && head.memory.load && (left & ~served) != 0)
+  `EVENT(lsu_device_posted_ends, device_retire.valid)
+  `EVENT(lsu_both_retire, local_retire.valid && device_retire.valid)
+  `EVENT(lsu_atomic, enters && head.memory.atomic)
+  `EVENT(lsu_atomic_remote, enters && remote)
+  `EVENT(lsu_atomic_blocked, enters && head.memory.atomic && (left & ~served) != 0)
+  `EVENT(lsu_compare_and_swap, enters && head.memory.atomic && head.memory.atomic_op == ATOMIC_CAS)
+  `EVENT(lsu_store_with_acknowledgement, store && acknowledge)
+  `EVENT(lsu_misaligned, head_starts && misaligned)
+  `EVENT(lsu_outside, head_starts && outside)
+  `EVENT(lsu_streaming, enters && head.memory.hint == HINT_STREAMING)
+  `EVENT(lsu_uncached, enters && head.memory.hint == HINT_UNCACHED)
+  `EVENT(lsu_narrow, enters && head.memory.log_bytes < 2)
+  `EVENT(lsu_wide, enters && head.memory.log_bytes == 4)
+  `EVENT(lsu_ends_of_line, enters && byte_mask[0] && byte_mask[L1_LINE_BYTES-1])
 endmodule

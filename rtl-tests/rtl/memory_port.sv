@@ -1,6 +1,7 @@
 // The core's port to the memory side (docs/memory.md, M6; pipeline rules F4, B6). Code goes first, then releases, then
 // the L1. A packet holds the port for its bytes.
 `include "bugs.svh"
+`include "events.svh"
 module memory_port
   import wave_core_pkg::*;
 (
@@ -56,4 +57,14 @@ module memory_port
       assert ($onehot0({code_taken, release_taken, l1_taken})) else $error("two packets leave at once");
       assert (!send || credit) else $error("a packet leaves without a credit");
     end
+  // What coverage counts.
+  `EVENT(port_no_credit, (code_valid || release_valid || l1_valid) && !credit)
+  `EVENT(port_held, (code_valid || release_valid || l1_valid) && busy_q != 0)
+  `EVENT(port_code_before_release, code_valid && release_valid)
+  `EVENT(port_code_before_l1, code_taken && l1_valid)
+  `EVENT(port_release_before_l1, release_taken && l1_valid)
+  `EVENT(port_three_at_once, code_valid && release_valid && l1_valid)
+  `EVENT(port_long, send && long)
+  `EVENT(port_atomic, send && request.kind == REQUEST_ATOMIC)
+  `EVENT(port_write_of_nothing, send && request.kind == REQUEST_WRITE && request.byte_mask == 0)
 endmodule

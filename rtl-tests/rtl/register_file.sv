@@ -8,6 +8,7 @@
 // The launch's register count divides the rows: each slot has that many, directly behind the previous slot's. As many
 // waves are resident as fit, in the lowest slots (rule R2).
 `include "bugs.svh"
+`include "events.svh"
 module register_file
   import wave_core_pkg::*;
 (
@@ -85,4 +86,11 @@ module register_file
     if (write) written_q[write_slot][write_register] <= 1'b1;
     for (int w = 0; w < MAX_WAVES; w++) if (started[w] && !`BUG(160)) written_q[w] <= '0;
   end
+  // What coverage counts.
+  `EVENT(register_written_first, write && fresh_write)
+  `EVENT(register_written_first_in_part, write && fresh_write && write_mask != '1)
+  `EVENT(register_written_in_part, write && !fresh_write && write_mask != '1)
+  `EVENT(register_last_written, write && int'(write_register) == MAX_REGISTERS - 1)
+  `EVENT(register_bank_read_and_written, write && read[bank_of(write_register, write_slot)])
+  `EVENT(register_read_unwritten, read[0] && !written_q[read_slot[0]][read_register[0]])
 endmodule

@@ -1,6 +1,7 @@
 // Releases of device and system scope (rule B6): stores on their way to the L2 in two epochs, rounds, and requests to
 // the L2. What a cycle decides follows from registers: from what was acknowledged, answered and issued before it.
 `include "bugs.svh"
+`include "events.svh"
 module releases
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -117,4 +118,20 @@ module releases
       assert (round_q != 0 || none[!open_q]) else $error("a closed epoch has stores and no round");
       assert ((asked_q & to_be_asked_q) == 0) else $error("a fence asks twice");
     end
+  // What coverage counts.
+  `EVENT(release_begins, begins)
+  `EVENT(release_passes_at_once, passes != 0 && both_over)
+  `EVENT(release_round_over, closed_over)
+  `EVENT(release_rounds_over_together, next_over)
+  `EVENT(release_waits_for_the_next_round, next_q != 0)
+  `EVENT(release_of_several, $countones(round_q) > 1)
+  `EVENT(release_asks, asks)
+  `EVENT(release_asks_again, asking != 0 && asked_after != 0)
+  `EVENT(release_answered, answer)
+  `EVENT(release_granted_beside_others, granted != 0 && fences != granted)
+  `EVENT(release_store_in_a_round, store && round_q != 0)
+  `EVENT(release_store_as_a_round_begins, store && begins)
+  `EVENT(release_acknowledged_as_stored, store && acknowledge)
+  `EVENT(release_acknowledged_in_the_other_epoch, acknowledge && acknowledge_epoch != open_q)
+  `EVENT(release_stores_many, pending_q[0] > 8 || pending_q[1] > 8)
 endmodule

@@ -8,6 +8,7 @@
 // The next instruction of each wave is in registers, as far as issue decides by it. The rest of it is read from the
 // buffer once the wave is known.
 `include "bugs.svh"
+`include "events.svh"
 module wave
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -238,4 +239,18 @@ module wave
         else $error("a register is written that is not outstanding");
       end
     end
+  // What coverage counts.
+  `EVENT(buffer_fills, push_valid != 0 && count_d[push_slot] == count_t'(FETCH_BUFFER_ENTRIES))
+  `EVENT(buffer_was_empty, push_valid != 0 && count_q[push_slot] == 0)
+  `EVENT(buffer_empties, pop != 0 && count_d[slot] == 0)
+  `EVENT(buffer_in_and_out, push_valid != 0 && pop[push_slot])
+  `EVENT(buffer_wraps, pop != 0 && first == ptr_t'(FETCH_BUFFER_ENTRIES - 1))
+  `EVENT(buffer_dropped, drop && count_q[drop_slot] != 0)
+  `EVENT(hazard_holds, (buffered & ~hazard_free) != 0)
+  `EVENT(hazard_ends_with_a_load, (buffered & hazard_free & ~free_before) != 0)
+  `EVENT(drain_holds, (buffered & drains) != 0)
+  `EVENT(retire_of_both_memories, (local_retires & device_retires) != 0)
+  `EVENT(retire_load_with_result, retire[RETIRE_LOAD].valid && (retire[CLASS_INT].valid || retire[CLASS_FP32].valid))
+  `EVENT(accesses_many, accesses_q[slot] > 8)
+  `EVENT(in_flight_many, in_flight_q[slot] > 16)
 endmodule

@@ -1,5 +1,6 @@
 // Workgroups resident on the core (rules R1 to R3, B4): slots, barriers and their end.
 `include "bugs.svh"
+`include "events.svh"
 module workgroup
   import wave_isa_pkg::*;
   import wave_core_pkg::*;
@@ -131,4 +132,19 @@ module workgroup
       assert ((ended_q & ~resident_q) == 0) else $error("a free slot has a wave that has ended");
       assert ((at_barrier_q & ended_q & resident_q) == 0) else $error("a wave that has ended is at a barrier");
     end
+  // What coverage counts.
+  `EVENT(workgroup_arrives, start_valid)
+  `EVENT(workgroup_arrives_behind_others, start_valid && resident_q[0])
+  `EVENT(workgroup_arrives_as_one_ends, start_valid && done != 0)
+  `EVENT(workgroup_of_several_waves, start_valid && $countones(started) > 1)
+  `EVENT(workgroup_with_idle_lanes, start_valid && started_lanes[0] != '1)
+  `EVENT(workgroups_end_together, done > 1)
+  `EVENT(workgroup_slots_full, group_resident_q == '1)
+  `EVENT(wave_slots_full, resident_q == '1)
+  `EVENT(wave_ends_undrained, end_wave && !drained[slot])
+  `EVENT(wave_ends_others_stay, end_wave && live != 0)
+  `EVENT(barrier_passes_by_the_last, reaches && passes != 0)
+  `EVENT(barrier_passes_by_an_end, end_wave && passes != 0)
+  `EVENT(barrier_of_several, $countones(passes) > 1)
+  `EVENT(barrier_waits, at_barrier_q != 0 && passes == 0)
 endmodule

@@ -27,6 +27,12 @@ pub(crate) struct CosimArgs {
     /// Short ones, of few instructions and threads: many of them meet more in a second than few long ones
     #[arg(long, requires = "random")]
     pub short: bool,
+    /// Follow what the programs before have met in the RTL: most are one of them with a few changes. They are short
+    #[arg(long, requires = "random", conflicts_with_all = ["core", "latency", "line_coverage"])]
+    pub guided: bool,
+    /// Folder of programs: those to run, or with --guided to begin with; the few that meet what all have met replace them
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
     /// Where all that is random comes from; the first random program
     #[arg(long, value_name = "S", default_value = "1", value_parser = values::integer)]
     pub seed: u64,
@@ -54,8 +60,11 @@ pub(crate) struct CosimArgs {
     /// Count which lines of the SystemVerilog were executed, and print those that were not
     #[arg(long, conflicts_with_all = ["core", "bug"])]
     pub line_coverage: bool,
+    /// Count what happens in the RTL, such as full queues and pairs of events in one cycle, and print a table
+    #[arg(long, conflicts_with_all = ["core", "line_coverage"])]
+    pub events: bool,
     /// Print how fast the two sides are, instead of comparing them
-    #[arg(long, conflicts_with_all = ["random", "coverage", "line_coverage", "stimulus"])]
+    #[arg(long, conflicts_with_all = ["random", "coverage", "line_coverage", "events", "corpus", "stimulus"])]
     pub speed: bool,
     /// Give up after so many cycles of a launch [default: twice those of the simulator, 100 times in architectural mode, and 20000]
     #[arg(long, value_name = "N")]

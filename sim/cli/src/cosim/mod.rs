@@ -3,6 +3,7 @@
 mod args;
 mod bundle;
 mod campaign;
+mod corpus;
 mod speed;
 
 use super::session::launch_flags;
@@ -21,7 +22,9 @@ use wave_machine::memory::Script;
 use wave_observe::trace::{How, Recorder, Window};
 use wave_study::launch::Size;
 use wave_verify::rtl::coverage::Coverage;
-use wave_verify::rtl::{self, Agreement, Cosim, Disagreement, End, LineCoverage, Mode, Replay, Variant};
+use wave_verify::rtl::{
+    self, Agreement, Beginning, Cosim, Disagreement, End, Events, LineCoverage, Mode, Replay, Side, Variant,
+};
 
 /// Cycle limit of the simulator for a launch if none is given.
 const MAX_CYCLES: u32 = 100_000_000;
@@ -62,16 +65,22 @@ pub(crate) fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
         exit = exit.max(bench.kernel(word, &mut seen, terminal)?);
     }
     if let (Some(replay), Some(path)) = (&replay, &args.stimulus) {
-        let Replay { program, launch, memory, script, max_cycles } = replay;
-        let cosim = Cosim { max_cycles: *max_cycles, ..bench.cosim(program, launch, memory, script) };
+        let Replay { program, launch, memory, script, beginning, max_cycles } = replay;
+        let cosim = bench.cosim(program, launch, memory, script, beginning);
+        let cosim = Cosim { max_cycles: *max_cycles, ..cosim };
         let ended = bench.compare(&cosim, &mut seen)?;
         exit = exit.max(bench.report(&path.display().to_string(), &cosim, &ended, terminal)?);
     }
-    if args.random > 0 {
+    if args.random > 0 || args.guided || args.corpus.is_some() {
         exit = exit.max(campaign::run(&bench, &mut seen, terminal)?);
     }
     if let Some(coverage) = &seen.coverage {
         terminal.out(&coverage.text())?;
+    }
+    if let Some(events) = &seen.events {
+        if args.events {
+            terminal.out(&events.text())?;
+        }
     }
     if let Some(lines) = &seen.lines {
         terminal.out(&lines.text())?;
@@ -89,7 +98,8 @@ fn check(args: &CosimArgs, config: &Config) -> Result<(), Diagnostic> {
         let hint = "leave `--config` out: rtl.ron is the machine of the core in SystemVerilog";
         return Err(Diagnostic::error(message).hint(hint));
     }
-    if args.kernels.is_empty() && args.random == 0 && args.stimulus.is_none() && !args.speed {
+    let corpus = args.corpus.is_some();
+    if args.kernels.is_empty() && args.random == 0 && !corpus && args.stimulus.is_none() && !args.speed {
         let hint = "name kernels of the suite or launch files, or give `--random N`";
         return Err(Diagnostic::error("there is nothing to run").hint(hint));
     }
@@ -139,6 +149,7 @@ fn build(args: &CosimArgs, config: &Config) -> Result<PathBuf, Vec<Diagnostic>> 
         waves: Some(config.core.max_waves),
         bugs: args.bug.is_some(),
         lines: args.line_coverage,
+        events: args.events || args.guided,
         ..Variant::default()
     };
     executable(args, &variant)
@@ -165,6 +176,7 @@ fn no_temporary(error: &std::io::Error) -> Vec<Diagnostic> {
 struct Seen {
     coverage: Option<Coverage>,
     lines: Option<LineCoverage>,
+    events: Option<Events>,
 }
 
 impl Seen {
@@ -172,7 +184,12 @@ impl Seen {
         Seen {
             coverage: args.coverage.then(|| Coverage::new(config)),
             lines: args.line_coverage.then(LineCoverage::default),
+            events: (args.events || args.guided).then(Events::default),
         }
+    }
+
+    fn nothing() -> Seen {
+        Seen { coverage: None, lines: None, events: None }
     }
 
     fn add(&mut self, other: &Seen) {
@@ -180,6 +197,9 @@ impl Seen {
             mine.add(its);
         }
         if let (Some(mine), Some(its)) = (&mut self.lines, &other.lines) {
+            mine.add(its);
+        }
+        if let (Some(mine), Some(its)) = (&mut self.events, &other.events) {
             mine.add(its);
         }
     }
@@ -207,6 +227,7 @@ impl Bench<'_> {
         launch: &'b Launch,
         memory: &'b [u8],
         script: &'b Script,
+        beginning: &'b Beginning,
     ) -> Cosim<'b> {
         Cosim {
             config: self.config,
@@ -214,6 +235,7 @@ impl Bench<'_> {
             launch,
             memory,
             script,
+            beginning,
             mode: match self.args.mode {
                 CosimMode::Cycle => Mode::Cycle,
                 CosimMode::Architectural => Mode::Architectural,
@@ -233,7 +255,7 @@ impl Bench<'_> {
     }
 
     fn script(&self) -> Script {
-        rtl::script(self.args.seed, self.args.latency.unwrap_or(LATENCY))
+        Side::in_order(self.args.seed, self.args.latency.unwrap_or(LATENCY)).script(0)
     }
 
     /// What a word names, with small data; nothing, and why, if the machine cannot run it.
@@ -277,10 +299,10 @@ impl Bench<'_> {
             Ok(work) => work,
             Err(left_out) => return terminal.out(&format!("{left_out}\n")),
         };
-        let script = self.script();
+        let (script, beginning) = (self.script(), Beginning::default());
         let mut exit = Exit::Success;
         self.steps(&work, |step| {
-            let cosim = self.cosim(&work.program, step.launch, &step.memory, &script);
+            let cosim = self.cosim(&work.program, step.launch, &step.memory, &script, &beginning);
             let ended = self.compare(&cosim, seen)?;
             exit = exit.max(self.report(&step.title, &cosim, &ended, terminal)?);
             Ok(())
@@ -321,10 +343,15 @@ impl Bench<'_> {
         let cosim = &self.bounded(cosim);
         let stimulus = files::scratch().map_err(|e| no_temporary(&e))?;
         let data = files::scratch().map_err(|e| no_temporary(&e))?;
-        let argument = format!("+coverage+{}", data.path().display());
+        let met = files::scratch().map_err(|e| no_temporary(&e))?;
+        let lines = format!("+coverage+{}", data.path().display());
+        let events = format!("+events+{}", met.path().display());
         let mut arguments = cosim.arguments.to_vec();
         if seen.lines.is_some() {
-            arguments.push(&argument);
+            arguments.push(&lines);
+        }
+        if seen.events.is_some() {
+            arguments.push(&events);
         }
         let cosim = Cosim { arguments: &arguments, ..cosim.clone() };
         let ended = match &mut seen.coverage {
@@ -342,6 +369,11 @@ impl Bench<'_> {
         if let (Some(lines), Ok(_)) = (&mut seen.lines, &ended) {
             let read = std::fs::read_to_string(data.path()).map_err(|e| no_temporary(&e))?;
             lines.read(&read);
+        }
+        if let (Some(events), Ok(_)) = (&mut seen.events, &ended) {
+            let read = std::fs::read_to_string(met.path()).map_err(|e| no_temporary(&e))?;
+            let read = Events::read(&read).map_err(|what| vec![Diagnostic::error(what)])?;
+            events.add(&read);
         }
         Ok(ended)
     }

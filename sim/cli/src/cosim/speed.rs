@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::clock::Cycle;
 use wave_study::launch::suite;
-use wave_verify::rtl::{Cosim, End};
+use wave_verify::rtl::{Beginning, Cosim, End};
 
 /// Time for which the simulator repeats a launch.
 const REPEATED: Duration = Duration::from_millis(300);
@@ -52,10 +52,10 @@ pub(super) fn run(bench: &Bench<'_>, terminal: &Terminal) -> Ended {
     let mut all = Times::default();
     for word in &kernels {
         let Ok(work) = bench.work(word, terminal)? else { continue };
-        let script = bench.script();
+        let (script, beginning) = (bench.script(), Beginning::default());
         let mut times = Times::default();
         bench.steps(&work, |step| {
-            let cosim = bench.cosim(&work.program, step.launch, &step.memory, &script);
+            let cosim = bench.cosim(&work.program, step.launch, &step.memory, &script, &beginning);
             times.add(launch(bench, &step.title, &cosim)?);
             Ok(())
         })?;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use wave_isa::program::{Launch, Program, assemble};
 use wave_machine::config::{self, Config};
 use wave_machine::memory::Script;
-use wave_verify::rtl::{self, Agreement, Cosim, Disagreement, Mode, Variant};
+use wave_verify::generate;
+use wave_verify::rtl::{self, Agreement, Beginning, Cosim, Disagreement, Mode, Trial, Variant};
 
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
@@ -52,6 +53,7 @@ pub(crate) struct Case {
     pub launch: Launch,
     pub memory: Vec<u8>,
     pub script: Script,
+    pub beginning: Beginning,
     pub config: Config,
     /// Both sides stop after this many cycles.
     pub max_cycles: u32,
@@ -71,7 +73,22 @@ impl Case {
             initial_registers: vec![(0, 100), (1, 7)],
         };
         let memory = (0..4096u32).map(|i| (i.wrapping_mul(2654435761) >> 13) as u8).collect();
-        Case { program, launch, memory, script: script(1, 2, 12), config: config(), max_cycles: 2_000_000 }
+        Case {
+            program,
+            launch,
+            memory,
+            script: script(1, 2, 12),
+            beginning: Beginning::default(),
+            config: config(),
+            max_cycles: 2_000_000,
+        }
+    }
+
+    /// A random program on a machine.
+    pub(crate) fn of_trial(trial: &Trial, config: &Config) -> Case {
+        let generate::Case { program, launch, memory } = trial.tree.case();
+        let (script, beginning) = (trial.script(), trial.beginning());
+        Case { program, launch, memory, script, beginning, config: config.clone(), max_cycles: 2_000_000 }
     }
 
     /// Sets the grid.
@@ -105,6 +122,7 @@ impl Case {
             launch: &self.launch,
             memory: &self.memory,
             script: &self.script,
+            beginning: &self.beginning,
             mode: Mode::Cycle,
             max_cycles: self.max_cycles,
             patience: Duration::from_secs(120),
@@ -134,5 +152,5 @@ pub(crate) fn script(seed: u32, from: u32, to: u32) -> Script {
         state ^= state << 5;
         from + state % (to - from + 1)
     });
-    Script { first: 0, reset_after: 0, latencies: latencies.collect(), in_service: 8, overtakes: false }
+    Script { first: 0, latencies: latencies.collect(), in_service: 8, overtakes: false }
 }

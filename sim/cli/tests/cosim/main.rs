@@ -8,6 +8,7 @@ mod directed;
 mod encodings;
 use wave_testing::environment;
 mod foreign;
+mod guidance;
 mod ladder;
 mod latencies;
 mod machine;

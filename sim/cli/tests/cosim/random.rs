@@ -7,7 +7,6 @@ use crate::environment::{count, number};
 use std::path::Path;
 use wave_machine::config::Config;
 use wave_observe::trace::{How, Recorder, Window};
-use wave_verify::generate;
 use wave_verify::rtl::coverage::Coverage;
 use wave_verify::rtl::{Agreement, Disagreement, Mode, Trial, Variant};
 
@@ -24,11 +23,10 @@ fn trial(
     core: &Path,
     config: &Config,
     seed: u64,
-    Trial { tree, script }: Trial,
+    trial: Trial,
     met: &mut Coverage,
 ) -> Result<Agreement, Disagreement> {
-    let generate::Case { program, launch, memory } = tree.case();
-    let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
+    let case = Case::of_trial(&trial, config);
     // A few also run in the architectural mode.
     if seed.is_multiple_of(10) {
         case.run_on(core, Mode::Architectural)?;

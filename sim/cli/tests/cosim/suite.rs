@@ -6,8 +6,7 @@ use crate::directed::{
 };
 use crate::rules;
 use std::path::Path;
-use wave_verify::generate;
-use wave_verify::rtl::{Mode, Trial};
+use wave_verify::rtl::{Agreement, Mode, Trial};
 
 /// Cycles that a run with a bug may take in excess of twice the cycles without it, and the least cycle limit of a
 /// run that faults.
@@ -43,10 +42,8 @@ pub(crate) fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
     for (name, is_short, seed) in
         trials.into_iter().flat_map(|(name, s, count)| (0..count).map(move |seed| (name, s, seed)))
     {
-        let Trial { tree, script } = Trial::of(&config, seed, is_short, None);
-        let generate::Case { program, launch, memory } = tree.case();
-        let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
-        cases.push((format!("{name} {seed}"), case));
+        let trial = Trial::of(&config, seed, is_short, None);
+        cases.push((format!("{name} {seed}"), Case::of_trial(&trial, &config)));
     }
     limited(core, cases)
 }
@@ -66,15 +63,19 @@ fn on_the_small_core(cases: impl IntoIterator<Item = (String, Case)>) -> Vec<(St
     cases.into_iter().map(|(name, case)| (name, Case { config: config.clone(), ..case })).collect()
 }
 
+/// Cycles after which a run with a bug gives up, by the run without it.
+pub(crate) fn limit(agreement: &Agreement) -> u32 {
+    let least = if agreement.fault { UP_TO_A_FAULT } else { 0 };
+    least.max(2 * agreement.cycles + SLACK) as u32
+}
+
 /// Orders the cases by number of records and sets their cycle limits.
 fn limited(core: &Path, cases: Vec<(String, Case)>) -> Vec<(String, Case)> {
     let mut measured: Vec<(u64, String, Case)> = Vec::new();
     for (name, mut case) in cases {
         match case.run_on(core, Mode::Cycle) {
             Ok(agreement) => {
-                let least = if agreement.fault { UP_TO_A_FAULT } else { 0 };
-                let cycles = least.max(2 * agreement.cycles + SLACK);
-                case.max_cycles = cycles as u32;
+                case.max_cycles = limit(&agreement);
                 measured.push((agreement.records, name, case));
             }
             Err(difference) => panic!("{name}, without a bug: {difference}"),

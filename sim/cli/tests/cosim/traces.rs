@@ -68,9 +68,8 @@ fn the_records_of_the_core_are_those_of_the_simulator() {
         same(name, &Case::of(&kernel(text), 24).grid([3, 2, 2]));
     }
     for seed in 0..4 {
-        let Trial { tree, script } = Trial::of(&config(), seed, false, None);
-        let generate::Case { program, launch, memory } = tree.case();
-        let case = Case { program, launch, memory, script, config: config(), max_cycles: 2_000_000 };
+        let config = config();
+        let case = Case::of_trial(&Trial::of(&config, seed, false, None), &config);
         same(&format!("random program {seed}"), &case);
     }
 }

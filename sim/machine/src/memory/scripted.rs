@@ -21,9 +21,6 @@ pub struct Script {
     /// Address of the image's first byte, a multiple of a line. Memory reads as 0 below it, and keeps nothing that is
     /// stored there. So programs can work at the end of the address space with an image of a few kilobytes.
     pub first: u32,
-    /// The test bench runs the launch for so many cycles, resets the core and the memory side, and begins again. A launch
-    /// of the simulator begins with an empty machine, so this is nothing to it.
-    pub reset_after: u32,
     /// Cycles from taking a request to its reply, used in turn and from the start again after the last. At
     /// least one; each at least 1.
     pub latencies: Vec<u32>,

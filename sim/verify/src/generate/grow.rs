@@ -39,17 +39,7 @@ pub fn grow(seed: u64, options: &Options) -> Tree {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let mut tree = frame(&mut rng, options);
     tree.first = options.end.saturating_sub(Layout::of(&tree).device_bytes) & !255;
-    let mut grower = Grower {
-        rng,
-        options: *options,
-        tree,
-        recent: Vec::new(),
-        last_words: 1,
-        alternate: false,
-        focus: Focus::Nothing,
-        wild: false,
-        budget: 0,
-    };
+    let mut grower = Grower::resume(rng, options, tree);
     grower.functions();
     grower.tree
 }
@@ -155,7 +145,38 @@ pub(super) struct Grower {
     budget: i32,
 }
 
+impl Place {
+    /// A place of which nothing is known: behind every function, in a branch.
+    pub(super) fn anywhere(function: usize) -> Place {
+        Place { function, uniform: false, breakable: false, depth: MAX_DEPTH, loops: u8::MAX }
+    }
+}
+
 impl Grower {
+    /// One that goes on with a tree.
+    pub(super) fn resume(rng: Pcg64Mcg, options: &Options, tree: Tree) -> Grower {
+        Grower {
+            rng,
+            options: *options,
+            tree,
+            recent: Vec::new(),
+            last_words: 1,
+            alternate: false,
+            focus: Focus::Nothing,
+            wild: false,
+            budget: 0,
+        }
+    }
+
+    /// A few nodes for the kernel's body, outside of every construct.
+    pub(super) fn of_the_body(&mut self) -> Vec<Node> {
+        self.budget = 4;
+        let mut nodes = Vec::new();
+        let place = Place { function: 0, uniform: true, breakable: false, depth: 0, loops: 0 };
+        self.nodes(place, &mut nodes);
+        nodes
+    }
+
     pub(super) fn below(&mut self, n: u32) -> u32 {
         self.rng.random_range(0..n)
     }

@@ -1,6 +1,7 @@
 //! The layout of a generated program: reserved registers and regions of memory.
 
 use super::Tree;
+use serde::{Deserialize, Serialize};
 
 /// Number of registers that a tree reserves, from [`Tree::reserved`] on.
 pub(crate) const RESERVED: u8 = 6 + COUNTERS;
@@ -25,7 +26,7 @@ pub(crate) enum Reserved {
 }
 
 /// A region of memory with its rule of use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Region {
     /// Device memory, read-only.
     Input,

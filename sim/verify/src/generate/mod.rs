@@ -20,14 +20,17 @@ mod access;
 mod grow;
 mod layout;
 mod lower;
+mod mutate;
 mod pairs;
 mod shrink;
 mod special;
+mod stored;
 mod values;
 
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use wave_isa::program::{Launch, Program};
 use wave_isa::{Inst, Op, Special};
@@ -35,6 +38,7 @@ use wave_machine::config::Config;
 
 pub use grow::grow;
 pub(crate) use layout::Region;
+pub use mutate::mutate;
 pub use shrink::shrink;
 
 /// Features of the machine, and the size of the program. The default fits every machine that the instruction
@@ -108,10 +112,10 @@ impl Options {
 }
 
 /// A piece of a program. It lowers to a few instructions and can be left out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Node {
     /// An instruction on registers and predicates of the pool. `break` and `continue` occur only in a loop.
-    Inst(Inst),
+    Inst(#[serde(with = "stored::words")] Inst),
     /// A memory access at a computed address.
     Access(Access),
     /// Optionally an access, a barrier, an access, a barrier.
@@ -145,7 +149,7 @@ pub enum Node {
 }
 
 /// The condition of an `if`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Test {
     /// A predicate of each lane.
     Predicate {
@@ -158,6 +162,7 @@ pub enum Test {
     /// contain a barrier.
     Uniform {
         /// The special register.
+        #[serde(with = "stored::special")]
         special: Special,
         /// Pool register for the value.
         temp: u8,
@@ -167,7 +172,7 @@ pub enum Test {
 }
 
 /// Number of iterations of a loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trips {
     /// The same for all lanes.
     Fixed(u32),
@@ -181,9 +186,10 @@ pub enum Trips {
 }
 
 /// A load, store, atomic or matrix tile at `region + offset + (r[index] & mask)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
     /// The instruction. Its address operand, and the stride of a tile, are set when lowering.
+    #[serde(with = "stored::words")]
     pub inst: Inst,
     /// The region.
     pub region: Region,
@@ -200,7 +206,7 @@ pub struct Access {
 }
 
 /// How the kernel ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// `halt`
     Halt,
@@ -211,7 +217,7 @@ pub enum Ending {
 }
 
 /// What the checksum at the end covers besides the pool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Checksum {
     /// These predicates.
     pub predicates: Vec<u8>,
@@ -222,7 +228,7 @@ pub(crate) struct Checksum {
 }
 
 /// A program as a tree, with its launch.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tree {
     /// Registers declared.
     pub registers: u32,

@@ -36,6 +36,33 @@ fn programs_end_and_their_result_does_not_depend_on_the_order_of_waves() {
     }
 }
 
+#[test]
+fn changed_programs_end_and_have_no_race_either() {
+    let options = Options { max_threads: 64, nodes: 20, ..Options::default() };
+    let mut changed = 0;
+    for seed in 0..40 {
+        let (first, mate) = (grow(seed, &options), grow(!seed, &options));
+        let mut tree = first.clone();
+        for step in 0..10 {
+            tree = mutate(&tree, if step % 2 == 0 { &first } else { &mate }, seed << 8 | step, &options);
+        }
+        let result = run(&tree.case(), 8, Order::RoundRobin(u32::MAX));
+        assert!(result.is_ok(), "seed {seed}: {result:?}");
+        assert!(!order_shows(&tree.case(), 8, seed), "seed {seed}");
+        changed += u32::from(tree != first);
+    }
+    assert_eq!(changed, 40);
+}
+
+#[test]
+fn stored_trees_read_back() {
+    for seed in 0..200 {
+        let tree = grow(seed, &Options { fault: seed % 5 == 0, ..Options::default() });
+        let text = ron::to_string(&tree).unwrap();
+        assert_eq!(ron::from_str::<Tree>(&text).unwrap(), tree, "seed {seed}");
+    }
+}
+
 /// Removes the barriers, except those inside of ifs.
 fn without_barriers(nodes: &mut Vec<Node>) {
     let old = std::mem::take(nodes);

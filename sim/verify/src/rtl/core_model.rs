@@ -17,6 +17,8 @@ pub struct Variant {
     pub fst: bool,
     /// Build with line coverage.
     pub lines: bool,
+    /// Build with counts of events and operands.
+    pub events: bool,
 }
 
 /// Wave slots in the sources.
@@ -65,6 +67,9 @@ pub fn wave_core(rtl_tests: &Path, variant: &Variant) -> Result<Model, BuildErro
     for file in ["bench/wave_bench.sv", "bench/bench.cpp"] {
         sources.push(rtl_tests.join(file));
     }
+    if variant.events {
+        sources.push(rtl_tests.join("bench/events.cpp"));
+    }
     let sources = sources.into_iter().map(|f| f.canonicalize().map_err(|e| BuildError::File(f, e)));
     let mut arguments = vec!["-Wall".to_owned()];
     arguments.extend(variant.waves.filter(|&n| n != WAVES).map(|n| format!("-DWAVE_MAX_WAVES={n}")));
@@ -77,6 +82,9 @@ pub fn wave_core(rtl_tests: &Path, variant: &Variant) -> Result<Model, BuildErro
     }
     if variant.lines {
         arguments.push("--coverage-line".to_owned());
+    }
+    if variant.events {
+        arguments.extend(["-DEVENTS", "-CFLAGS", "-DEVENTS=1"].map(str::to_owned));
     }
     Ok(Model {
         name: "wave_bench".to_owned(),

@@ -12,7 +12,7 @@ use super::fault;
 use super::observer::RecordStream;
 use super::packet::LINE_BYTES;
 use super::process::Process;
-use super::stimulus::Stimulus;
+use super::stimulus::{Beginning, Stimulus};
 use super::stream::{Bounds, FaultReport, LANES, Report};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -24,7 +24,6 @@ use wave_isa::program::{Fault, Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::core::probe::{Listeners, Observer};
-use wave_machine::gpu::occupancy::Occupancy;
 use wave_machine::gpu::{Machine, RunError, RunOptions};
 use wave_machine::memory::Script;
 
@@ -50,6 +49,8 @@ pub struct Cosim<'a> {
     pub memory: &'a [u8],
     /// The script of the memory side.
     pub script: &'a Script,
+    /// What the other side has behind it.
+    pub beginning: &'a Beginning,
     /// What has to agree.
     pub mode: Mode,
     /// Both sides give up after this many cycles.
@@ -218,11 +219,10 @@ impl Cosim<'_> {
     /// The bytes of the stimulus file.
     ///
     /// # Errors
-    /// The reason why the launch does not fit on the machine.
+    /// The reason why a launch does not fit on the machine.
     pub fn stimulus(&self) -> Result<Vec<u8>, String> {
-        let occupancy = Occupancy::of(self.config, self.launch).map_err(|e| e.to_string())?;
-        let &Cosim { config, program, launch, memory, script, max_cycles, .. } = self;
-        Ok(Stimulus { config, program, launch, occupancy, memory, script, max_cycles, seed: 1 }.bytes())
+        let &Cosim { config, program, launch, memory, script, beginning, max_cycles, .. } = self;
+        Stimulus { config, program, launch, memory, script, beginning, max_cycles }.bytes()
     }
 
     /// Runs the simulator alone, on the scripted memory side.

@@ -5,7 +5,9 @@ mod core_model;
 mod cosim;
 pub mod coverage;
 mod difference;
+mod events;
 mod fault;
+mod guide;
 mod lines;
 mod observer;
 mod packet;
@@ -20,12 +22,14 @@ mod verilate;
 
 pub use core_model::{SMALL_WAVES, Variant, directory, planted_bugs, small, wave_core};
 pub use cosim::{Agreement, Cosim, Disagreement, End, Mode};
+pub use events::Events;
+pub use guide::{GENERATION, Guide};
 pub use lines::LineCoverage;
-pub use random::{Trial, script};
+pub use random::{Side, Trial};
 pub use retirement::Retirement;
 pub use step::{Record, Stage, Step};
 
-pub use stimulus::Replay;
+pub use stimulus::{Beginning, Earlier, Replay};
 pub use traced::{Sinks, header_of_other};
 
 pub use verilate::{INSTALL, Model, SKIP_VARIABLE, build, skipped, verilator_version};

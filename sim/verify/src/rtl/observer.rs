@@ -196,7 +196,7 @@ impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'_, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rtl::{Cosim, Mode, script};
+    use crate::rtl::{Beginning, Cosim, Mode, Side};
     use std::time::Duration;
     use wave_isa::program::{Launch, assemble};
     use wave_machine::config::load;
@@ -216,13 +216,14 @@ mod tests {
             local_memory_bytes: 0,
             initial_registers: Vec::new(),
         };
-        let (memory, script) = (vec![0; 256], script(1, (2, 12)));
+        let (memory, script) = (vec![0; 256], Side::in_order(1, (2, 12)).script(0));
         let cosim = Cosim {
             config: &config,
             program: &program,
             launch: &launch,
             memory: &memory,
             script: &script,
+            beginning: &Beginning::default(),
             mode: Mode::Cycle,
             max_cycles: 10_000,
             patience: Duration::ZERO,
