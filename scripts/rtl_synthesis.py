@@ -18,6 +18,8 @@ the machine in one piece, so its paths go through several modules.
 """
 
 import argparse
+import concurrent.futures
+import os
 import pathlib
 import subprocess
 import sys
@@ -94,12 +96,18 @@ def main():
     directory.mkdir(exist_ok=True)
     print("| module | gates | flip-flops | bits of memory | area, k NAND | depth |\n|---|--:|--:|--:|--:|--:|")
     netlists, numbers = {}, {}
-    for module in by_name or in_order(TOP, []):
+
+    def netlist(module):
         # One process per module: yosys ends the whole process when a check fails.
         file = directory / f"{module}.json"
         command = [sys.executable, __file__, "--waves", str(arguments.waves), "--netlist", file, module]
-        run = subprocess.run(command, capture_output=True, text=True)
+        return file, subprocess.run(command, capture_output=True, text=True)
+
+    modules = by_name or in_order(TOP, [])
+    pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+    for module, (file, run) in zip(modules, pool.map(netlist, modules)):
         if run.returncode:
+            pool.shutdown(cancel_futures=True)
             sys.exit(f"{module}: {run.stdout[-2000:]}{run.stderr[-2000:]}")
         netlists[module] = module_of(file, module)
         numbers[module] = figures(netlists[module])
