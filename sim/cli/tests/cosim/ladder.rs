@@ -7,7 +7,7 @@ use wave_isa::Inst;
 use wave_study::launch::{self, Job, Size};
 use wave_testing::golden;
 use wave_verify::reference::{self, Machine, Options};
-use wave_verify::rtl::End;
+use wave_verify::rtl::{Beginning, End};
 
 /// The rungs in order: name and job.
 fn rungs() -> Vec<(String, Job)> {
@@ -29,6 +29,7 @@ fn case(job: &Job) -> Case {
         launch: job.steps[0].clone(),
         memory: job.memory.clone(),
         script: script(1, 2, 12),
+        beginning: Beginning::default(),
         config: small_config(),
         max_cycles: 100_000,
     }

@@ -6,7 +6,6 @@ use std::io;
 use std::sync::Mutex;
 use wave_machine::clock::Cycle;
 use wave_observe::trace::{How, Launched, Record, Sink, Window};
-use wave_verify::generate;
 use wave_verify::rtl::Trial;
 
 /// Stores records.
