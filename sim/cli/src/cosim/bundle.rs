@@ -17,7 +17,7 @@ use wave_observe::trace::record::Header;
 use wave_observe::trace::recorder::header;
 use wave_observe::trace::view::kanata::Kanata;
 use wave_observe::trace::{Form, Window, Writer, diff};
-use wave_verify::rtl::{Cosim, Disagreement, Mode, Sinks, Variant, header_of_other};
+use wave_verify::rtl::{Cosim, Disagreement, Mode, Sinks, Variant, header_of_other, modules_of};
 
 /// What the page of every bundle begins with; a folder with such a page may be replaced.
 const TITLE: &str = "# A difference between the simulator and another core";
@@ -284,10 +284,20 @@ impl Bundle<'_> {
             Ok((_, text)) => text,
             Err(why) => why.into_iter().map(|diagnostic| diagnostic.message + "\n").collect(),
         };
+        let modules = match self.difference {
+            Disagreement::Differs { stage, .. } if self.bench.args.core.is_none() => modules_of(stage),
+            _ => None,
+        };
+        let look = modules.map_or(String::new(), |(modules, rules)| {
+            let files = modules.iter().map(|module| format!("{module}.sv")).collect::<Vec<_>>().join(", ");
+            format!(
+                "\n\nThis step comes from {files} in rtl-tests/rtl, by rules {rules} of docs/pipeline.md."
+            )
+        });
         // The folder's name of now is not the one that it gets.
         let here = format!("{}/", self.at.display());
         format!(
-            "{}\n\nby instruction:\n{}",
+            "{}{look}\n\nby instruction:\n{}",
             self.difference.to_string().trim_end(),
             compared.replace(&here, "")
         )
