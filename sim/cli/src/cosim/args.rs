@@ -33,6 +33,9 @@ pub(crate) struct CosimArgs {
     /// Folder of programs: those to run, or with --guided to begin with; the few that meet what all have met replace them
     #[arg(long, value_name = "DIR")]
     pub corpus: Option<PathBuf>,
+    /// At most so many programs in the corpus: those that add most [default: as many as meet all]
+    #[arg(long, value_name = "N", requires_all = ["corpus", "guided"])]
+    pub keep: Option<NonZeroUsize>,
     /// Where all that is random comes from; the first random program
     #[arg(long, value_name = "S", default_value = "1", value_parser = values::integer)]
     pub seed: u64,

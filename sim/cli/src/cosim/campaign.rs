@@ -145,8 +145,12 @@ impl Campaign<'_> {
         if stopped.as_ref().is_some_and(|ended| ended.is_err()) {
             return stopped;
         }
-        let minimal = guide.minimal();
-        let met = format!("{} of them meet the {} bins that all have met\n", minimal.len(), guide.bins());
+        let (minimal, of_these) = guide.minimal(self.bench.args.keep.map_or(usize::MAX, usize::from));
+        let met = format!(
+            "{} of them meet {of_these} of the {} bins that all have met\n",
+            minimal.len(),
+            guide.bins()
+        );
         let kept = match &self.bench.args.corpus {
             Some(folder) => corpus::write(folder, minimal).map_err(|error| vec![error]),
             None => Ok(()),
@@ -195,7 +199,9 @@ impl Campaign<'_> {
             let (mut early, mut now) = (BTreeMap::new(), numbers.start);
             for (number, trial, outcome, counted) in outcomes {
                 early.insert(number, (trial, outcome, counted));
-                while let Some((trial, outcome, counted)) = early.remove(&now) {
+                while failed.is_none()
+                    && let Some((trial, outcome, counted)) = early.remove(&now)
+                {
                     match outcome {
                         Ok(Ok(agreement)) => {
                             self.agreement(now, &agreement);
@@ -206,7 +212,7 @@ impl Campaign<'_> {
                         }
                         other => {
                             stop.store(true, Ordering::Relaxed);
-                            failed = failed.take().or(Some((now, trial, other)));
+                            failed = Some((now, trial, other));
                         }
                     }
                     now += 1;

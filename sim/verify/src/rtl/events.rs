@@ -12,6 +12,9 @@ pub struct Events {
     counts: BTreeMap<String, u64>,
 }
 
+/// The greatest power of two of cycles of an event that has a number of its own.
+const MOST_POWERS: u32 = 3;
+
 /// Kinds of lines in the file, and what the table calls them.
 const KINDS: [(&str, &str); 5] = [
     ("event", "events"),
@@ -46,7 +49,8 @@ impl Events {
         }
     }
 
-    /// Numbers of what was met: one for each line, and for each power of two of an event's cycles.
+    /// Numbers of what was met: one for each line, and of an event for each power of two up to its cycles. The powers end
+    /// soon, because else the longest program would always meet more.
     pub fn bins(&self) -> impl Iterator<Item = u64> + '_ {
         let number = |what: &str, power: u32| {
             let mut hasher = FnvHasher::default();
@@ -55,7 +59,7 @@ impl Events {
             hasher.finish()
         };
         self.counts.iter().filter(|(_, count)| **count > 0).flat_map(move |(what, count)| {
-            let powers = if what.starts_with("event ") { count.ilog2() } else { 0 };
+            let powers = if what.starts_with("event ") { count.ilog2().min(MOST_POWERS) } else { 0 };
             (0..=powers).map(move |power| number(what, power))
         })
     }

@@ -125,12 +125,13 @@ impl<'a> Guide<'a> {
         self.best.len()
     }
 
-    /// Few programs that meet together what all have met: each time the one that adds most for its cycles.
-    pub fn minimal(&self) -> Vec<&Trial> {
+    /// Few programs that meet together what all have met: each time the one that adds most for its cycles. At most so many,
+    /// and how many bins they meet.
+    pub fn minimal(&self, most: usize) -> (Vec<&Trial>, usize) {
         let mut left: HashSet<u64> = self.best.keys().copied().collect();
         let mut entries: Vec<&Entry> = self.entries.iter().collect();
         let mut chosen = Vec::new();
-        while !left.is_empty() {
+        while !left.is_empty() && chosen.len() < most {
             let gain = |entry: &Entry| {
                 let new = entry.bins.iter().filter(|bin| left.contains(bin)).count();
                 new as f64 / (entry.cycles + STARTING_CYCLES) as f64
@@ -144,7 +145,7 @@ impl<'a> Guide<'a> {
             entry.bins.iter().for_each(|bin| _ = left.remove(bin));
             chosen.push(&entry.trial);
         }
-        chosen
+        (chosen, self.best.len() - left.len())
     }
 }
 
@@ -200,8 +201,9 @@ mod tests {
         assert!(guide.learn(&new[3], &met("event c 1\n"), 100));
         assert_eq!(guide.bins(), 3);
         // The third is the best at `a` still.
-        let minimal = guide.minimal();
-        assert!(minimal.len() == 2 && minimal.contains(&&new[0]), "{}", minimal.len());
+        let (minimal, met) = guide.minimal(usize::MAX);
+        assert!(minimal.len() == 2 && minimal.contains(&&new[0]) && met == 3, "{} {met}", minimal.len());
+        assert_eq!(guide.minimal(1).0.len(), 1);
         let changed = guide.generation();
         let like =
             |parent: &Trial| changed.iter().filter(|t| t.tree.registers == parent.tree.registers).count();
