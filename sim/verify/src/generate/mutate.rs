@@ -36,13 +36,36 @@ fn count(nodes: &[Node]) -> usize {
         .sum()
 }
 
+/// Bodies of loops without a barrier, the outer ones.
+fn without_barriers<'a>(nodes: &'a mut [Node], loops: &mut Vec<&'a mut Vec<Node>>) {
+    for node in nodes {
+        if matches!(node, Node::Loop { .. }) && !has_barrier(node) {
+            if let Node::Loop { body, .. } = node {
+                loops.push(body);
+            }
+        } else {
+            node.children().into_iter().for_each(|inner| without_barriers(inner, loops));
+        }
+    }
+}
+
+fn has_barrier(node: &Node) -> bool {
+    match node {
+        Node::Barrier | Node::Exchange(..) => true,
+        Node::If { then, otherwise, .. } => then.iter().chain(otherwise.iter().flatten()).any(has_barrier),
+        Node::Loop { body, .. } => body.iter().any(has_barrier),
+        _ => false,
+    }
+}
+
 impl Grower {
     /// One change.
     fn change(&mut self, mate: &Tree) {
         let nodes: usize = self.tree.functions.iter().map(|body| count(body)).sum();
         match self.below(16) {
             _ if nodes > MOST_NODES => self.leave_out(),
-            0..6 => self.insert(),
+            0..5 => self.insert(),
+            5 => self.leave_a_loop(),
             6 | 7 => self.leave_out(),
             8 => self.again(),
             9 => self.exchange_places(),
@@ -96,6 +119,22 @@ impl Grower {
             4 => self.special(),
             5 => vec![Node::Inst(self.plain())],
             _ => self.pair(place),
+        }
+    }
+
+    /// A break or continue in a loop, by itself or in an if. Lanes may leave a loop at different times only if they meet at
+    /// no barrier in it.
+    fn leave_a_loop(&mut self) {
+        let (leave, in_an_if) = (Node::Inst(self.leave()), self.one_in(2));
+        let test = Test::Predicate { predicate: self.below(4) as u8, negated: self.one_in(2) };
+        let new = if in_an_if { Node::If { test, then: vec![leave], otherwise: None } } else { leave };
+        let (skipped, place) = (self.below(3), self.below(8) as usize);
+        let mut loops = Vec::new();
+        self.tree.functions.iter_mut().for_each(|body| without_barriers(body, &mut loops));
+        if let Some(count) = (loops.len() as u32).checked_sub(1)
+            && let Some(body) = loops.into_iter().nth(skipped.min(count) as usize)
+        {
+            body.insert(place.min(body.len()), new);
         }
     }
 
