@@ -1,6 +1,5 @@
 //! What the tests of several crates share.
 
-pub mod campaign;
 pub mod drawn;
 pub mod environment;
 pub mod golden;

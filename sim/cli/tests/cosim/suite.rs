@@ -17,6 +17,20 @@ const UP_TO_A_FAULT: u64 = 40_000;
 /// Directed kernels, faulting kernels, programs of the rules, and `long` and `short` random programs, ordered
 /// by number of records. Each stops after twice the cycles that it takes on `core`, which has no bug.
 pub(crate) fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
+    limited(core, directed().into_iter().chain(random(long, short)).collect())
+}
+
+/// Those that are not random.
+pub(crate) fn directed_suite(core: &Path) -> Vec<(String, Case)> {
+    limited(core, directed())
+}
+
+/// Those that are random.
+pub(crate) fn random_suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
+    limited(core, random(long, short))
+}
+
+fn directed() -> Vec<(String, Case)> {
     let config = small_config();
     let mut cases = Vec::new();
     for (name, lines) in kernels() {
@@ -39,6 +53,12 @@ pub(crate) fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
     for (name, case) in rules::cases(SMALL_WAVES * config.core.wave_width) {
         cases.push((name, Case { config: config.clone(), ..case }));
     }
+    cases
+}
+
+fn random(long: u64, short: u64) -> Vec<(String, Case)> {
+    let config = small_config();
+    let mut cases = Vec::new();
     let trials = [("random program", false, long), ("short random program", true, short)];
     for (name, is_short, seed) in
         trials.into_iter().flat_map(|(name, s, count)| (0..count).map(move |seed| (name, s, seed)))
@@ -48,7 +68,7 @@ pub(crate) fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
         let case = Case { program, launch, memory, script, config: config.clone(), max_cycles: 2_000_000 };
         cases.push((format!("{name} {seed}"), case));
     }
-    limited(core, cases)
+    cases
 }
 
 /// Kernels that reach much of the core, ordered and limited likewise.
