@@ -6,7 +6,7 @@
     python3 scripts/rtl_mutants.py run      # builds the executable and runs what has no verdict yet
     python3 scripts/rtl_mutants.py table    # counts what has been run
     python3 scripts/rtl_mutants.py show 12  # a mutant's place; `survivors` for all that nothing finds
-    python3 scripts/rtl_mutants.py prove    # adds the survivors to the reasons that are proven to be the original
+    python3 scripts/rtl_mutants.py prove    # proves of survivors that they are the original
 
 A mutant is a line of the source and its change, such as `a < b` for `a <= b` (scripts/rtl_mutate.py). One executable of
 the core of 4 wave slots has them all, and `+mutant=n` chooses. `cargo test --test cosim` runs its programs against
@@ -36,7 +36,7 @@ SOURCE = OUT / "source"
 REASONS = ROOT / "rtl-tests" / "mutants.tsv"
 # How a mutant is found, and what becomes of the others.
 WAYS = ["architectural", "cycle", "time-out", "assertion", "crash"]
-CLASSES = ["equivalent", "unreachable", "hole"]
+CLASSES = ["proven", "equivalent", "unreachable", "hole"]
 UNIT_MODULES = {file.stem for file in UNITS.glob("*.sv")}
 
 
@@ -83,12 +83,8 @@ def run(jobs):
                 sys.exit(f"failed, see {OUT / 'log'}")
 
 
-# Why a survivor needs no reading.
-PROVEN = "proven: the same outputs and the same next state, whatever the state and the inputs"
-
-
 def prove(campaign, walk, mutants, limit_s=60):
-    """Adds the survivors to the reasons that bitwuzla proves to be the original, module by module."""
+    """Gives the survivors the verdict `equivalent` that bitwuzla proves to be the original, module by module."""
     def is_open(number):
         return number in campaign.survivors and campaign.name(number) not in campaign.reasons
 
@@ -100,6 +96,7 @@ def prove(campaign, walk, mutants, limit_s=60):
         original = file.read_text()
         of_module = [m for m in open_ones if m.module == module]
         text = rewritten(walk.texts[module], of_module).encode("latin-1").decode()
+        text = text.replace("$onehot0(", "1 >= $countones(").replace("$onehot(", "1 == $countones(")
         # The number is the first port.
         port = r"(input logic [11:0] mutant_number,\1"
         file.write_text(re.sub(r"\((\s*\n(\s*//[^\n]*\n)*\s*input\b)", port, text, count=1))
@@ -111,8 +108,8 @@ def prove(campaign, walk, mutants, limit_s=60):
             answer = unchanged(system, mutant.number, limit_s)
             print(mutant.number, answer, campaign.shown(str(mutant.number)), flush=True)
             if answer == "unsat":
-                with open(REASONS, "a") as reasons:
-                    reasons.write("\t".join([*campaign.name(str(mutant.number)), "equivalent", PROVEN]) + "\n")
+                with open(OUT / "results.tsv", "a") as results:
+                    results.write(f"{mutant.number}\tequivalent\tproven\n")
 
 
 def unchanged(system, number, limit_s):
@@ -151,18 +148,20 @@ class Campaign:
 
     def fate(self, number):
         way = self.verdicts[number][0]
+        if way == "equivalent":
+            return "proven"
         return way if way != "survived" else self.reasons.get(self.name(number), "no reason")
 
     def line(self, name, numbers):
         """A row of the table. The share is that of the mutants that differ from the core."""
         fates = [self.fate(n) for n in numbers]
         counts = [fates.count(f) for f in (*WAYS, *CLASSES)]
-        found, different = sum(counts[:len(WAYS)]), len(fates) - fates.count("equivalent")
+        found, different = sum(counts[:len(WAYS)]), len(fates) - fates.count("equivalent") - fates.count("proven")
         share = f"{100 * found / different:.1f} %" if different else "–"
         print(f"| {name} | {len(fates)} | " + " | ".join(map(str, counts)) + f" | {share} |")
 
     def table(self):
-        print("| module | mutants | " + " | ".join([*WAYS, *CLASSES, "found"]) + " |\n|---" + "|--:" * 10 + "|")
+        print("| module | mutants | " + " | ".join([*WAYS, *CLASSES, "found"]) + " |\n|---" + "|--:" * 11 + "|")
         judged = sorted(self.verdicts, key=int)
         for module in dict.fromkeys(row[0] for row in self.mutants.values()):
             self.line(f"`{module}`", [n for n in judged if self.mutants[n][0] == module])
@@ -176,7 +175,7 @@ class Campaign:
         yield from (f"no verdict: {n}" for n in self.mutants if n not in self.verdicts)
         yield from (f"no reason: {n} {self.shown(n)}" for n in self.survivors if self.name(n) not in self.reasons)
         yield from (f"no survivor: {': '.join(name)}" for name in self.reasons if name not in surviving)
-        yield from (f"`{kind}` is none of {CLASSES}" for kind in {*self.reasons.values()} - {*CLASSES})
+        yield from (f"`{kind}` is none of {CLASSES[1:]}" for kind in {*self.reasons.values()} - {*CLASSES[1:]})
 
     def shown(self, number):
         module, line, text, change = self.mutants[number]

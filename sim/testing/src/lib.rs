@@ -4,5 +4,6 @@ pub mod drawn;
 pub mod environment;
 pub mod golden;
 pub mod launches;
+pub mod operands;
 pub mod pftrace;
 pub mod planted;

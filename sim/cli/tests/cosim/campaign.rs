@@ -2,7 +2,7 @@
 
 use crate::bench::{Case, SMALL_WAVES, executable, root};
 use crate::mutants::assertion;
-use crate::suite::{broad_suite, directed_suite, illegal_suite, random_suite};
+use crate::suite::{broad_suite, directed_suite, illegal_suite, operand_suite, random_suite};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -22,22 +22,31 @@ struct Round {
     name: &'static str,
     /// Makes the programs, which agree on the core without a mutant: the executable that is given.
     programs: fn(&Path) -> Vec<(String, Case)>,
-    /// The only modules whose mutants it concerns, or none if it concerns all.
-    modules: &'static [&'static str],
+    /// The modules whose mutants it concerns.
+    concerns: fn(&str) -> bool,
 }
 
 const fn round(name: &'static str, programs: fn(&Path) -> Vec<(String, Case)>) -> Round {
-    Round { name, programs, modules: &[] }
+    Round { name, programs, concerns: |_| true }
 }
 
 /// The rounds, those first that find the most in a second. Each suite that is to look for mutants has a line here.
 const ROUNDS: &[Round] = &[
+    Round { concerns: is_unit, ..round("operands of the units", operand_suite) },
     round("directed kernels", directed_suite),
     round("broad kernels", broad_suite),
+    Round { concerns: decodes, ..round("illegal words", illegal_suite) },
     round("short random programs", |core| random_suite(core, 0, 60)),
-    Round { modules: &["decode", "decoder"], ..round("illegal words", illegal_suite) },
     round("long random programs", |core| random_suite(core, 8, 0)),
 ];
+
+fn is_unit(module: &str) -> bool {
+    rtl::directory().join(format!("rtl/units/{module}.sv")).exists()
+}
+
+fn decodes(module: &str) -> bool {
+    matches!(module, "decode" | "decoder")
+}
 
 /// A line of `mutants.tsv`.
 struct Mutant {
@@ -57,7 +66,8 @@ fn mutants(directory: &Path) -> Vec<Mutant> {
 
 /// The core with all mutants.
 fn mutated(directory: &Path, variant: &Variant) -> PathBuf {
-    let mut model = rtl::wave_core(&directory.join("source"), variant).expect("scripts/rtl_mutants.py writes it");
+    let mut model =
+        rtl::wave_core(&directory.join("source"), variant).expect("scripts/rtl_mutants.py writes it");
     model.name = "mutants".to_owned();
     // Both forms of a place are there, so that widths may differ and conditions may be constant.
     model.arguments.retain(|argument| argument != "-Wall");
@@ -128,7 +138,8 @@ impl Finds {
     /// length.
     fn order(&self, module: &str, programs: &[(String, Case)]) -> Vec<usize> {
         let finds = self.0.lock().expect("no thread has failed").get(module).cloned().unwrap_or_default();
-        let worth = |&n: &usize| finds.get(&n).map_or(0.0, |found| found / f64::from(programs[n].1.max_cycles));
+        let worth =
+            |&n: &usize| finds.get(&n).map_or(0.0, |found| found / f64::from(programs[n].1.max_cycles));
         let mut order: Vec<usize> = (0..programs.len()).collect();
         order.sort_by(|a, b| worth(b).total_cmp(&worth(a)));
         order
@@ -149,9 +160,7 @@ fn mutants_are_found() {
     for round in ROUNDS {
         let programs = (round.programs)(&original);
         let done = results.done(round.name, programs.len());
-        let concerned = |mutant: &&Mutant| {
-            (round.modules.is_empty() || round.modules.contains(&&*mutant.module)) && !done.contains(&mutant.number)
-        };
+        let concerned = |mutant: &&Mutant| (round.concerns)(&mutant.module) && !done.contains(&mutant.number);
         let mut left: Vec<&Mutant> = mutants.iter().filter(concerned).collect();
         println!("{}: {} programs, {} mutants", round.name, programs.len(), left.len());
         if left.is_empty() {

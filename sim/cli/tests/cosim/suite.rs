@@ -2,7 +2,7 @@
 
 use crate::bench::{Case, SMALL_WAVES, small_config};
 use crate::directed::{
-    FAULTS, broad, calls_across_the_instruction_cache, every_register, illegal, kernel, kernels,
+    FAULTS, broad, calls_across_the_instruction_cache, every_register, illegal, kernel, kernels, operands,
 };
 use crate::rules;
 use std::path::Path;
@@ -74,6 +74,11 @@ fn random(long: u64, short: u64) -> Vec<(String, Case)> {
 /// Kernels that reach much of the core, ordered and limited likewise.
 pub(crate) fn broad_suite(core: &Path) -> Vec<(String, Case)> {
     limited(core, on_the_small_core(broad()))
+}
+
+/// Operations of the units on operands that matter, ordered and limited likewise.
+pub(crate) fn operand_suite(core: &Path) -> Vec<(String, Case)> {
+    limited(core, on_the_small_core(operands()))
 }
 
 /// Illegal words, ordered and limited likewise.
