@@ -7,3 +7,4 @@ pub mod golden;
 pub mod launches;
 pub mod pftrace;
 pub mod planted;
+pub mod ptxas;
