@@ -115,7 +115,7 @@ mod tests {
         let (config, _) = from_text("a.ron", text).unwrap();
         let change =
             Change { path: "core.units[int].classes[int].latency_cycles".to_owned(), from: 4, to: 7 };
-        let edited = edited(text, &config, &[change.clone()], "b", &[]);
+        let edited = edited(text, &config, std::slice::from_ref(&change), "b", &[]);
         let (read, _) = from_text("b.ron", &edited).unwrap();
         assert_eq!(
             read,

@@ -219,11 +219,9 @@ impl<'d> Session<'d> {
             limit: self.settings.limit,
         };
         let milliseconds = self.device.launch(&call, launch, self.stop).map_err(|error| {
-            let record = self.device.mail();
-            match matches!(error, Error::Fault { .. })
-                .then(|| fault_message(program, launch, &record))
-                .flatten()
-            {
+            // Without checks, what is in the mailbox is that of an earlier launch.
+            let leaves_record = fault != 0 && matches!(error, Error::Fault { .. });
+            match leaves_record.then(|| fault_message(program, launch, &self.device.mail())).flatten() {
                 Some(fault) => Failure::Fault(fault),
                 None => self.failed(&error),
             }

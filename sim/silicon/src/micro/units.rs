@@ -5,9 +5,9 @@ use wave_isa::ExecClass;
 use wave_ptx::WAVE_WIDTH;
 
 /// How often instructions are repeated in the two kernels.
-const REPEATS: [u32; 2] = [32, 64];
+const REPEATS: [u32; 2] = [16, 32];
 /// Rounds of the loop around them.
-const ROUNDS: u32 = 16;
+const ROUNDS: u32 = 8;
 /// Chains of a wave that do not depend on one another.
 const CHAINS: u32 = 8;
 

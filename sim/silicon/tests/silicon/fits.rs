@@ -90,8 +90,6 @@ fn one_parameter_off_is_found_and_no_other_one_changes() {
         "core.units[int].classes[int_mul].latency_cycles=11",
         "core.units[sfu].classes[sfu].passes=3",
         "core.local.banks=8",
-        "core.l1.hit_latency_cycles=21",
-        "l2.hit_latency_cycles=90",
     ] {
         let Ok(truth) = base.with(&[setting.to_owned()]) else { panic!("{setting}") };
         let truth = Config { set: Vec::new(), ..truth };
