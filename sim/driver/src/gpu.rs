@@ -83,6 +83,48 @@ const HOST_MAPPED: c_uint = 2;
 const PARAMETERS: usize = 1;
 const PARAMETERS_BYTES: usize = 2;
 
+/// A kernel that reads zeros, past the L1.
+pub const EVICT: &str = "\
+.version 7.8
+.target sm_80
+.address_size 64
+
+.visible .entry evict(
+	.param .u64 p_address,
+	.param .u64 p_bytes
+)
+{
+	.reg .b32 %t<4>, %v<5>;
+	.reg .b64 %d<5>;
+	.reg .pred %q<2>;
+	ld.param.u64 %d0, [p_address];
+	cvta.to.global.u64 %d0, %d0;
+	ld.param.u64 %d1, [p_bytes];
+	mov.u32 %t0, %ctaid.x;
+	mov.u32 %t1, %ntid.x;
+	mov.u32 %t2, %tid.x;
+	mad.lo.u32 %t0, %t0, %t1, %t2;
+	mul.wide.u32 %d2, %t0, 16;
+	mov.u32 %t3, %nctaid.x;
+	mul.lo.u32 %t3, %t3, %t1;
+	mul.wide.u32 %d3, %t3, 16;
+	mov.b32 %v4, 0;
+$again:
+	setp.ge.u64 %q0, %d2, %d1;
+	@%q0 bra $done;
+	add.u64 %d4, %d0, %d2;
+	ld.global.cg.v4.b32 {%v0, %v1, %v2, %v3}, [%d4];
+	or.b32 %v4, %v4, %v0;
+	or.b32 %v4, %v4, %v3;
+	add.u64 %d2, %d2, %d3;
+	bra $again;
+$done:
+	setp.ne.u32 %q1, %v4, 0;
+	@%q1 st.global.b32 [%d0], %v4;
+	ret;
+}
+";
+
 /// A launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
@@ -108,6 +150,8 @@ pub struct Gpu {
     context: Handle,
     events: [Handle; 2],
     module: Option<Handle>,
+    /// The module of [`EVICT`].
+    evictor: Option<Handle>,
     /// Start and bytes of what is allocated.
     allocated: Vec<(u64, u64)>,
     /// Words of the host that the GPU reaches.
@@ -149,6 +193,7 @@ impl Gpu {
                 context,
                 events: [ptr::null_mut(); 2],
                 module: None,
+                evictor: None,
                 allocated: Vec::new(),
                 mailbox: None,
                 properties,
@@ -189,7 +234,14 @@ impl Gpu {
     /// The driver refuses it, with what its compiler says.
     pub fn load(&mut self, text: &str) -> Result<(), Error> {
         self.usable()?;
-        self.unload();
+        if let Some(module) = self.module.take() {
+            self.unload(module);
+        }
+        self.module = Some(self.compile(text)?);
+        Ok(())
+    }
+
+    fn compile(&mut self, text: &str) -> Result<Handle, Error> {
         let text = CString::new(text).map_err(|_| Error::Refused { log: "it has a zero byte".to_owned() })?;
         let mut log = vec![0u8; LOG_BYTES];
         let mut options = [ERROR_LOG, ERROR_LOG_BYTES];
@@ -210,25 +262,21 @@ impl Gpu {
         let length = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
         let log = String::from_utf8_lossy(&log[..length]).into_owned();
         match result {
-            SUCCESS => {
-                self.module = Some(module);
-                Ok(())
-            }
-            // Invalid PTX, or one that this driver is too old for.
-            200 | 201 | 209 | 218 | 222 => {
+            SUCCESS => Ok(module),
+            // Invalid image or PTX, or one that this driver is too old for.
+            200 | 209 | 218 | 222 => {
                 let name = self.functions.name(result);
                 let log = if log.is_empty() { name } else { format!("{name}: {log}") };
                 Err(Error::Refused { log })
             }
-            result => self.check("cuModuleLoadDataEx", result),
+            result => self.check("cuModuleLoadDataEx", result).map(|()| module),
         }
     }
 
-    fn unload(&mut self) {
-        if let Some(module) = self.module.take() {
-            // SAFETY: the module was loaded and is unloaded once; no kernel of it runs, as every launch is waited for.
-            _ = unsafe { (self.functions.unload_module)(module) };
-        }
+    fn unload(&mut self, module: Handle) {
+        // SAFETY: the module was loaded, and whoever calls this has given it up; no kernel of it runs, as every launch is
+        // waited for.
+        _ = unsafe { (self.functions.unload_module)(module) };
     }
 
     /// Allocates memory. The address is a multiple of 256.
@@ -343,9 +391,34 @@ impl Gpu {
         (0..words).map(|word| unsafe { place.cast::<u32>().add(word).read_volatile() }).collect()
     }
 
-    fn function(&mut self, entry: &str) -> Result<Handle, Error> {
+    /// Reads bytes, all of them zeros. If they are more than the L2 holds, nothing else is in it then, and nothing that it
+    /// would have to write back.
+    ///
+    /// # Errors
+    /// The place is not allocated.
+    pub fn evict(&mut self, address: u64, bytes: u64) -> Result<(), Error> {
+        self.usable()?;
+        self.holds(address, bytes)?;
+        let module = match self.evictor {
+            Some(module) => module,
+            None => self.compile(EVICT)?,
+        };
+        self.evictor = Some(module);
+        let parameters: Vec<u8> = [address, bytes].into_iter().flat_map(u64::to_le_bytes).collect();
+        let call = Call {
+            entry: "evict",
+            grid: [4 * self.properties.multiprocessors.max(1), 1, 1],
+            threads: 512,
+            shared_bytes: 0,
+            parameters: &parameters,
+            limit: Duration::from_secs(10),
+        };
+        let function = self.function(module, call.entry)?;
+        self.start(function, &call, &|| false).map(drop)
+    }
+
+    fn function(&mut self, module: Handle, entry: &str) -> Result<Handle, Error> {
         let none = |why: &str| Error::NoLaunch { why: format!("`{entry}`: {why}") };
-        let module = self.module.ok_or_else(|| none("no module is loaded"))?;
         let name = CString::new(entry).map_err(|_| none("its name has a zero byte"))?;
         let mut function = ptr::null_mut();
         // SAFETY: the module is loaded, and the name ends with a zero.
@@ -358,7 +431,7 @@ impl Gpu {
 
     /// Registers of a thread, as the driver has compiled an entry.
     pub fn registers(&mut self, entry: &str) -> Option<u32> {
-        let function = self.function(entry).ok()?;
+        let function = self.function(self.module?, entry).ok()?;
         let mut registers = 0;
         // SAFETY: the function belongs to the loaded module.
         let result =
@@ -373,7 +446,12 @@ impl Gpu {
     /// GPU cannot be used any more.
     pub fn launch(&mut self, call: &Call<'_>, stop: &dyn Fn() -> bool) -> Result<f64, Error> {
         self.usable()?;
-        let function = self.function(call.entry)?;
+        let none = Error::NoLaunch { why: "no module is loaded".to_owned() };
+        let function = self.function(self.module.ok_or(none)?, call.entry)?;
+        self.start(function, call, stop)
+    }
+
+    fn start(&mut self, function: Handle, call: &Call<'_>, stop: &dyn Fn() -> bool) -> Result<f64, Error> {
         if call.shared_bytes > 48 << 10 {
             // SAFETY: the function belongs to the loaded module.
             let result = unsafe {
@@ -464,7 +542,9 @@ impl Drop for Gpu {
         if self.lost {
             return;
         }
-        self.unload();
+        for module in [self.module.take(), self.evictor.take()].into_iter().flatten() {
+            self.unload(module);
+        }
         // SAFETY: each was made in this context, and is given back once; no kernel runs.
         unsafe {
             for (address, _) in std::mem::take(&mut self.allocated) {

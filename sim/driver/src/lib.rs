@@ -9,7 +9,7 @@ mod functions;
 mod gpu;
 
 pub use error::Error;
-pub use gpu::{Call, Gpu, Properties};
+pub use gpu::{Call, EVICT, Gpu, Properties};
 
 #[cfg(test)]
 mod tests {

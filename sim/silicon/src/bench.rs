@@ -12,11 +12,11 @@ use wave_machine::config::Config;
 use wave_machine::core::probe::{Event, EventKind, Observer, Stage, Wants};
 use wave_machine::gpu::{Machine, RunError, RunOptions};
 
-/// When the workgroups of a launch began and ended, and on which core.
+/// When the workgroups of a launch began and ended, and on which core: the same span that a GPU is measured by.
 #[derive(Debug, Default)]
-pub(crate) struct Spans {
+pub struct Spans {
     /// Core, first cycle, last cycle.
-    pub groups: HashMap<[u32; 3], (u32, Cycle, Cycle)>,
+    pub(crate) groups: HashMap<[u32; 3], (u32, Cycle, Cycle)>,
     /// The workgroup of each slot of each core.
     resident: HashMap<(u32, u32), [u32; 3]>,
 }
@@ -49,8 +49,8 @@ impl Observer for Spans {
 }
 
 impl Spans {
-    /// Cycles of the core that was busy longest.
-    pub(crate) fn cycles(&self) -> f64 {
+    /// Cycles of the core that was busy longest, from the first instruction of its first workgroup to the last of its last.
+    pub fn cycles(&self) -> f64 {
         let mut cores: HashMap<u32, (Cycle, Cycle)> = HashMap::new();
         for &(core, from, to) in self.groups.values() {
             let span = cores.entry(core).or_insert((from, to));
@@ -103,31 +103,30 @@ fn cycles(config: &Config, kernel: &Kernel, memory: &[u8], options: &RunOptions)
 /// Why the machine cannot run it.
 pub fn simulate(config: &Config, micro: &Micro, options: &RunOptions) -> Result<f64, String> {
     let memory = micro.memory.contents();
-    let times = [0, 1].map(|i| cycles(config, &micro.kernels[i], &memory, options));
-    let [a, b] = times;
-    Ok(micro.value(a?, b?))
+    let times: Result<Vec<f64>, String> =
+        micro.kernels.iter().map(|kernel| cycles(config, kernel, &memory, options)).collect();
+    Ok(micro.value(&times?))
 }
 
-/// The figure of a microbenchmark on a device, from repeated runs of its two kernels.
+/// The figure of a microbenchmark on a device, from repeated runs of its kernels.
 ///
 /// # Errors
 /// A kernel is refused, faults, or does not end.
 pub fn measure(session: &mut Session<'_>, micro: &Micro, repeats: Repeats) -> Result<Spread, Failure> {
     let memory = micro.memory.contents();
-    let mut cycles: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
-    for (kernel, cycles) in micro.kernels.iter().zip(&mut cycles) {
+    let mut of_runs = vec![Vec::new(); repeats.measured.max(1) as usize];
+    for kernel in &micro.kernels {
         let (program, launch) = program(kernel).map_err(Diagnostic::error)?;
         let steps = [launch];
         let job = Job { program: &program, memory: &memory, steps: &steps };
         session.load(&program, &steps)?;
-        for number in 0..repeats.warm_up + repeats.measured.max(1) {
-            let times = run(session, &job)?;
-            if number >= repeats.warm_up {
-                cycles.extend(times.iter().map(|time| time.cycles));
-            }
+        for _ in 0..repeats.warm_up {
+            run(session, &job)?;
+        }
+        for cycles in &mut of_runs {
+            cycles.extend(run(session, &job)?.iter().map(|time| time.cycles));
         }
     }
-    let [a, b] = cycles;
-    let values: Vec<f64> = a.iter().zip(&b).map(|(&a, &b)| micro.value(a, b)).collect();
+    let values: Vec<f64> = of_runs.iter().map(|cycles| micro.value(cycles)).collect();
     Ok(Spread::of(&values).expect("at least one run is measured"))
 }

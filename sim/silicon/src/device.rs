@@ -43,11 +43,17 @@ pub trait Device {
     /// The place is not allocated.
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
 
-    /// Sets bytes. More than the L2 holds, they leave nothing else in it.
+    /// Sets bytes.
     ///
     /// # Errors
     /// The place is not allocated.
     fn fill(&mut self, address: u64, byte: u8, bytes: u64) -> Result<(), Error>;
+
+    /// Reads bytes that are zeros. If they are more than the L2 holds, nothing else is in it then.
+    ///
+    /// # Errors
+    /// The place is not allocated.
+    fn evict(&mut self, address: u64, bytes: u64) -> Result<(), Error>;
 
     /// Words that outlive a fault, zeros at first; the address at which kernels reach them.
     ///
@@ -92,6 +98,10 @@ impl Device for Gpu {
 
     fn fill(&mut self, address: u64, byte: u8, bytes: u64) -> Result<(), Error> {
         Gpu::fill(self, address, byte, bytes)
+    }
+
+    fn evict(&mut self, address: u64, bytes: u64) -> Result<(), Error> {
+        Gpu::evict(self, address, bytes)
     }
 
     fn mailbox(&mut self, words: usize) -> Result<u64, Error> {

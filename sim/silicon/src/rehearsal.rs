@@ -179,9 +179,16 @@ impl Device for Rehearsal {
     }
 
     fn fill(&mut self, address: u64, byte: u8, bytes: u64) -> Result<(), Error> {
-        self.machine = None;
         self.place(address, bytes)?.fill(byte);
         Ok(())
+    }
+
+    fn evict(&mut self, address: u64, bytes: u64) -> Result<(), Error> {
+        self.machine = None;
+        match self.place(address, bytes)?.iter().any(|&byte| byte != 0) {
+            true => Err(Error::NoLaunch { why: "what is read to empty the L2 are no zeros".to_owned() }),
+            false => Ok(()),
+        }
     }
 
     fn mailbox(&mut self, words: usize) -> Result<u64, Error> {

@@ -85,7 +85,7 @@ pub struct Session<'d> {
     device: &'d mut dyn Device,
     settings: Settings,
     stop: &'d dyn Fn() -> bool,
-    /// Address and bytes of device memory, times, and what is written to empty the L2.
+    /// Address and bytes of device memory, times, and zeros that are read to empty the L2.
     memory: Option<(u64, u64)>,
     times: Option<(u64, u64)>,
     scratch: Option<(u64, u64)>,
@@ -171,12 +171,24 @@ impl<'d> Session<'d> {
         self.device.write(address, contents).map_err(|error| self.failed(&error))?;
         if self.settings.cold {
             let wanted = 2 * u64::from(self.device.properties().l2_bytes).max(1 << 16);
-            let has = self.scratch.take();
-            let scratch = self.room(has, wanted)?;
+            let scratch = match self.scratch {
+                Some(scratch) => scratch,
+                None => {
+                    let scratch = self.room(None, wanted)?;
+                    self.device.fill(scratch.0, 0, scratch.1).map_err(|error| self.failed(&error))?;
+                    scratch
+                }
+            };
             self.scratch = Some(scratch);
-            self.device.fill(scratch.0, 0, scratch.1).map_err(|error| self.failed(&error))?;
+            // Reading leaves nothing that the L2 would have to write back while a kernel is measured.
+            self.device.evict(scratch.0, scratch.1).map_err(|error| self.failed(&error))?;
         }
         Ok(())
+    }
+
+    /// True if the device cannot be used any more, after a fault or a kernel without end.
+    pub fn is_lost(&mut self) -> bool {
+        self.memory.is_some_and(|(address, _)| self.device.read(address, &mut []).is_err())
     }
 
     /// The first bytes of device memory.

@@ -1,27 +1,31 @@
 //! `wave-sim silicon correlate`: cycles of the simulator against those of the GPU.
 
 use super::super::args::{DataSize, LaunchArgs, SuiteName, TableFormat};
-use super::super::execute::{exit_of, run_options};
+use super::super::execute::{exit_of, run_options, verify};
 use super::super::inputs::{self, Input};
 use super::super::progress::Progress;
 use super::super::session::complain;
 use super::super::terminal::Terminal;
-use super::super::work::{self, Data};
+use super::super::work::{self, Data, Work};
 use super::super::{Ended, Exit, files, interrupt, plain};
 use super::args::{SiliconCorrelateArgs, TranslationArgs, machine_args};
 use super::runs::{Bench, inputs_of, names, reference, size};
 use super::{document, open, read, repeats, settings};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
+use wave_machine::core::probe::{Listeners, Observer};
+use wave_machine::gpu::RunOptions;
 use wave_observe::limits::Limits;
 use wave_observe::limits::account::Observed;
 use wave_observe::limits::by_launch::ByLaunch;
+use wave_silicon::bench::Spans;
 use wave_silicon::correlation::{Correlation, Point};
 use wave_silicon::document::Document;
 use wave_silicon::scatter;
 use wave_silicon::session::{Failure, Session};
+use wave_study::launch::Verification;
 use wave_study::results::Machine;
-use wave_study::summary::{self, Outcome};
+use wave_study::summary::{self, Outcome, Run};
 
 /// Simulates what was measured, or measures and simulates.
 ///
@@ -137,6 +141,14 @@ fn measured(
         progress.aside(|| terminal.diagnostics(&messages));
         exit = exit.max(ended);
         document.runs.push(run);
+        if bench.session.is_lost() {
+            let message = "the GPU cannot be used after this: what is behind it is not measured";
+            progress.aside(|| terminal.diagnostics(&[Diagnostic::warning(message)]));
+            break;
+        }
+        if interrupt::is_asked() {
+            break;
+        }
     }
     progress.finish();
     document.settle();
@@ -196,8 +208,7 @@ impl Case<'_> {
         }
         let program = work.program.clone();
         let mut watch = ByLaunch::new(self.config, &program, work.steps.len());
-        progress.start_launch();
-        let run = plain::run(work, self.config, &run_options(&machine), Some(&mut watch), progress);
+        let (run, simulated) = timed(work, self.config, &run_options(&machine), &mut watch, progress);
         progress.aside(|| complain(&run, terminal));
         match (&run.outcome, run.total()) {
             (Outcome::Ended(_), Some(report)) => {
@@ -213,7 +224,7 @@ impl Case<'_> {
                     kernel: name.clone(),
                     data: Some(of),
                     measured,
-                    simulated: report.cycles as f64,
+                    simulated,
                     limit,
                 });
             }
@@ -221,4 +232,32 @@ impl Case<'_> {
         }
         exit_of(&run)
     }
+}
+
+/// Runs all launches, watched. Gives the cycles too, counted as on a GPU.
+fn timed(
+    work: Work,
+    config: &Config,
+    options: &RunOptions,
+    watch: &mut ByLaunch<'_>,
+    progress: &mut Progress,
+) -> (Run, f64) {
+    let nothing = Outcome::Ended(Verification::Nothing);
+    let mut run = Run { data: work.data, ..Run::new(&work.name, nothing) };
+    let mut machine = wave_machine::gpu::Machine::new(config.clone(), work.program.clone(), work.memory);
+    let mut simulated = 0.0;
+    let ended = plain::launches(&mut run, &work.program, &work.steps, options, |launch| {
+        progress.start_launch();
+        let mut spans = Spans::default();
+        watch.start(launch, machine.now());
+        let mut both = Listeners::new([&mut *watch as &mut dyn Observer, &mut spans]);
+        let ended = machine.run(launch, options, Some(&mut both), &mut |now| progress.show(now));
+        watch.end(ended.as_ref());
+        simulated += spans.cycles();
+        ended
+    });
+    if ended {
+        run.outcome = verify(work.expected.as_ref(), &machine.into_memory());
+    }
+    (run, simulated)
 }

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &SiliconRunArgs, terminal: &Terminal) -> Ended {
         exit = exit.max(ended);
         document.runs.push(run);
         let left = inputs.len() - number - 1;
-        if left > 0 && (ended >= Exit::WrongInput && bench.is_lost() || interrupt::is_asked()) {
+        if left > 0 && (ended >= Exit::WrongInput && bench.session.is_lost() || interrupt::is_asked()) {
             let message = format!("{left} more are not run: the GPU cannot be used after this");
             progress.aside(|| terminal.diagnostics(&[Diagnostic::warning(message)]));
             break;
@@ -121,11 +121,6 @@ pub(super) struct Bench<'d> {
 }
 
 impl Bench<'_> {
-    /// True if the device cannot be used any more.
-    fn is_lost(&mut self) -> bool {
-        self.session.memory(0).is_err()
-    }
-
     /// Runs an input. Gives what to store, the exit code, and messages.
     pub(super) fn run(&mut self, input: &Input, data: Data) -> (Run, Exit, Vec<Diagnostic>) {
         let name = input.word();

@@ -32,12 +32,12 @@ fn kernels_are_verified_and_measured_and_the_file_is_a_result() {
         assert_eq!(run["total"]["statistics"]["kernel.cycles"].as_f64().unwrap(), cycles);
         assert_eq!(run["times"]["cycles"]["count"], 2);
     }
-    // The clock is that of the simulator: the cycles are those of a run there, without what is before the first instruction
-    // and after the last one.
+    // The clock is that of the simulator: the cycles are those of a run there, without what is before the first instruction,
+    // which is fetched from memory, and after the last one.
     let alone = json(&scratch.out("saxpy --size small --config gpu.ron --format json"));
     let simulated = alone["runs"][0]["total"]["statistics"]["kernel.cycles"].as_f64().unwrap();
     let measured = document["runs"][0]["times"]["cycles"]["median"].as_f64().unwrap();
-    assert!(measured < simulated && measured > 0.8 * simulated, "{measured} of {simulated}");
+    assert!(measured < simulated && measured > 0.5 * simulated, "{measured} of {simulated}");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_correlation_with_the_machine_itself_is_near_one_and_a_planted_error_is_the_
     let words = "silicon correlate --from m.json --sizes small --config gpu.ron --format json";
     let found = json(&scratch.out(&format!("{words} --save d")));
     assert_eq!(found["figures"]["count"], 2);
-    assert!(found["figures"]["mape"].as_f64().unwrap() < 20.0, "{found}");
+    assert!(found["figures"]["mape"].as_f64().unwrap() < 1e-9, "{found}");
     for file in ["correlation.md", "correlation.json", "correlation.svg"] {
         assert!(scratch.path(&format!("d/{file}")).exists(), "{file}");
     }
@@ -110,7 +110,7 @@ fn wrong_input_has_a_message_with_a_hint() {
         ("silicon saxpy --rehearse tiny", "waves of `tiny` have 8 lanes, and a warp has 32"),
         ("silicon saxpy --rehearse none", "none"),
         ("silicon saxpy --timeout never", "`never` is no number of seconds"),
-        ("silicon saxpy --rehearse gpu --save no/file", "no/file"),
+        ("silicon saxpy --rehearse gpu --save no/file", "there is no folder `no`"),
         ("silicon fit --base gpu.ron --from text.json", "`text.json` is no measurement of a GPU"),
         ("silicon fit --base nothing.ron --from text.json", "nothing.ron"),
         ("silicon correlate --from missing.json", "cannot read `missing.json`"),
@@ -143,5 +143,5 @@ fn without_a_driver_every_command_says_so() {
     }
     let ran = scratch.run("silicon info --rehearse h200.ron");
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.contains("132 at up to 1980 MHz") && ran.out.contains("4801 GB/s"), "{}", ran.out);
+    assert!(ran.out.contains("132 at up to 1980 MHz") && ran.out.contains("4802 GB/s"), "{}", ran.out);
 }

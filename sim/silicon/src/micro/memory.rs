@@ -1,6 +1,6 @@
 //! Local memory, caches, memory, atomics.
 
-use super::{Figure, Kernel, Memory, Micro, OUT_BYTES, Says, Shape, Topic, kernel_text, rounds};
+use super::{Figure, Kernel, Memory, Micro, OUT_BYTES, Says, Shape, Topic, four, kernel_text, rounds};
 use wave_ptx::WAVE_WIDTH;
 
 /// Bytes from line to line of a chase.
@@ -45,7 +45,7 @@ fn latencies(shape: &Shape) -> Vec<Micro> {
         Micro {
             topic: Topic::Latency,
             name,
-            kernels,
+            kernels: four(kernels),
             memory: Memory::Chase { footprint, line: LINE },
             figure: Figure::CyclesPer(f64::from(rounds * (LOADS[1] - LOADS[0]))),
             says: says.map(Says::Key),
@@ -68,7 +68,7 @@ fn latencies(shape: &Shape) -> Vec<Micro> {
         Micro {
             topic: Topic::Latency,
             name: "local memory".to_owned(),
-            kernels: local,
+            kernels: four(local),
             memory: Memory::Zeros(OUT_BYTES),
             figure: Figure::CyclesPer(256.0),
             says: Some(Says::Key("core.local.latency_cycles")),
@@ -89,7 +89,7 @@ fn latencies(shape: &Shape) -> Vec<Micro> {
     let cold = LOADS.map(|loads| {
         let body = "device_load_u32 r1, r1\n".repeat(loads as usize);
         let text = rounds(&body) + &format!("mov_imm r9, {footprint}\ndevice_store_u32 r9, r1\n");
-        let rounds = (footprint / LINE / LOADS[1]).min(16);
+        let rounds = (footprint / LINE / LOADS[1] / 2).min(16);
         Kernel {
             text: kernel_text(&text),
             groups: 1,
@@ -102,7 +102,7 @@ fn latencies(shape: &Shape) -> Vec<Micro> {
     all.push(Micro {
         topic: Topic::Latency,
         name: "memory, lines in random order".to_owned(),
-        kernels: cold,
+        kernels: four(cold),
         memory: Memory::Chase { footprint, line: LINE },
         figure: Figure::CyclesPer(more),
         says: None,
@@ -171,7 +171,7 @@ fn pattern(
     Micro {
         topic: Topic::Patterns,
         name,
-        kernels,
+        kernels: four(kernels),
         memory: Memory::Zeros((4 * stride * WAVE_WIDTH + 1024 + OUT_BYTES).next_multiple_of(4096)),
         figure: Figure::CyclesPer(more),
         says,
@@ -227,9 +227,10 @@ fn stream(
     };
     let rounds_of = match footprint {
         Some(_) => ROUNDS,
-        None => (shape.memory_bytes / 2 / sweep / counts[1]).clamp(1, ROUNDS),
+        None => (shape.memory_bytes / 4 / sweep / counts[1]).clamp(1, ROUNDS),
     };
-    let bytes = footprint.unwrap_or(sweep * counts[1] * rounds_of);
+    // Of twice the rounds.
+    let bytes = footprint.unwrap_or(sweep * counts[1] * 2 * rounds_of);
     let kernels = counts.map(|count| {
         let load = |i: u32| format!("device_load_u128{hint} r{}, r4\niadd r4, r4, r1\n", 12 + 4 * (i % 4));
         let bound = |i: u32| match footprint {
@@ -270,7 +271,7 @@ fn stream(
     Micro {
         topic: Topic::Bandwidth,
         name: name.to_owned(),
-        kernels,
+        kernels: four(kernels),
         // The last loads of a wave may begin where the footprint ends.
         memory: Memory::Zeros(bytes + 4 * WAVE_WIDTH * LANE + OUT_BYTES),
         figure: Figure::PerCycle(more),
@@ -302,7 +303,7 @@ fn streams(shape: &Shape) -> Vec<Micro> {
         ));
     }
     // As many waves as have room for four loads of their own.
-    let room = shape.memory_bytes / 2 / (4 * shape.cores * WAVE_WIDTH * LANE);
+    let room = shape.memory_bytes / 4 / (4 * shape.cores * WAVE_WIDTH * LANE);
     let waves = waves.min(room.max(1));
     all.push(stream(shape, ("memory, read, all cores", ""), (shape.cores, waves), None, None));
     all
@@ -334,7 +335,7 @@ fn atomics(shape: &Shape) -> Vec<Micro> {
         Micro {
             topic: Topic::Atomics,
             name,
-            kernels,
+            kernels: four(kernels),
             memory: Memory::Zeros((cores * threads * 4).max(4096)),
             figure: Figure::PerCycle(f64::from(8 * 4 * cores) * f64::from(threads)),
             says: None,

@@ -1,7 +1,9 @@
 //! Microbenchmarks: kernels that say one figure each, in WAVE assembly, for the GPU and for the simulator.
 //!
-//! A figure comes from two kernels that differ in one count, such as how often an instruction is repeated. The difference of
-//! their times has nothing of what both do: start, loop, cold caches, the first touch of a line. Compilers for GPUs leave out
+//! A figure comes from kernels that differ in a count, such as how often an instruction is repeated. The difference of the
+//! times of two has nothing of what both do: start, loop, the first touch of a line. A longer kernel has more code to fetch,
+//! which a GPU that has run it before has in its caches and the simulator has not. So there are four: the difference of the
+//! same two with twice the rounds has as much of that, and the difference of the differences has none. Compilers for GPUs leave out
 //! what has no effect and join what is alike. So every result goes on into another instruction, and what the compiler could
 //! know comes in registers.
 
@@ -104,7 +106,7 @@ impl Shape {
     }
 }
 
-/// One of the two kernels of a microbenchmark.
+/// One of the kernels of a microbenchmark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kernel {
     /// WAVE assembly.
@@ -166,11 +168,11 @@ fn successors(count: u32) -> Vec<u32> {
 /// What becomes of the two times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Figure {
-    /// Cycles for each of so many things by which the kernels differ.
+    /// Cycles for each of so many things by which the kernels differ, in r0 rounds.
     CyclesPer(f64),
     /// Things a cycle, if they differ by so many.
     PerCycle(f64),
-    /// The quotient of the times.
+    /// The quotient of the times of two.
     Ratio,
 }
 
@@ -192,8 +194,8 @@ pub struct Micro {
     pub topic: Topic,
     /// What the figure is.
     pub name: String,
-    /// The kernels.
-    pub kernels: [Kernel; 2],
+    /// The kernels: two that differ in a count, and where their code differs too the same with twice the rounds.
+    pub kernels: Vec<Kernel>,
     /// Their device memory.
     pub memory: Memory,
     /// What the figure is made of.
@@ -205,12 +207,17 @@ pub struct Micro {
 }
 
 impl Micro {
-    /// The figure for the cycles of both kernels.
-    pub fn value(&self, a: f64, b: f64) -> f64 {
+    /// The figure for the cycles of the kernels, in their order.
+    pub fn value(&self, cycles: &[f64]) -> f64 {
+        let more = match *cycles {
+            [a, b] => b - a,
+            [a, b, c, d] => (d - c) - (b - a),
+            _ => f64::NAN,
+        };
         match self.figure {
-            Figure::CyclesPer(count) => (b - a) / count,
-            Figure::PerCycle(count) => count / (b - a).max(1e-9),
-            Figure::Ratio => b / a.max(1e-9),
+            Figure::CyclesPer(count) => more / count,
+            Figure::PerCycle(count) => count / more.max(1e-9),
+            Figure::Ratio => cycles[1] / cycles[0].max(1e-9),
         }
     }
 }
@@ -225,6 +232,16 @@ fn rounds(body: &str) -> String {
     format!(
         "mov_imm r30, 1\nmov_imm r31, 0\nloop\n{body}isub r0, r0, r30\nucmp_eq p1, r0, r31\nbreak p1\nendloop\n"
     )
+}
+
+/// Two kernels with r0 rounds, and the same with twice as many.
+fn four(kernels: [Kernel; 2]) -> Vec<Kernel> {
+    let twice = kernels.clone().map(|kernel| {
+        let mut arguments = kernel.arguments;
+        arguments[0] *= 2;
+        Kernel { arguments, ..kernel }
+    });
+    kernels.into_iter().chain(twice).collect()
 }
 
 /// All microbenchmarks for machines of a shape, in the order of a report.

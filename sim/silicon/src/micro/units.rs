@@ -1,13 +1,13 @@
 //! Execution units, barriers, loops, workgroups.
 
-use super::{Figure, Kernel, Memory, Micro, OUT_BYTES, Says, Shape, Topic, kernel_text, rounds};
+use super::{Figure, Kernel, Memory, Micro, OUT_BYTES, Says, Shape, Topic, four, kernel_text, rounds};
 use wave_isa::ExecClass;
 use wave_ptx::WAVE_WIDTH;
 
 /// How often instructions are repeated in the two kernels.
 const REPEATS: [u32; 2] = [16, 32];
 /// Rounds of the loop around them.
-const ROUNDS: u32 = 8;
+const ROUNDS: u32 = 4;
 /// Chains of a wave that do not depend on one another.
 const CHAINS: u32 = 8;
 
@@ -190,7 +190,7 @@ pub(super) fn all(shape: &Shape) -> Vec<Micro> {
         all.push(Micro {
             topic: Topic::Units,
             name: format!("{}, from one to the next", chain.name),
-            kernels: two(|repeats| chain.kernel(1, repeats, 1, 1), REPEATS),
+            kernels: four(two(|repeats| chain.kernel(1, repeats, 1, 1), REPEATS)),
             memory,
             figure: Figure::CyclesPer(more),
             says: Some(Says::ClassLatency(chain.class)),
@@ -201,7 +201,7 @@ pub(super) fn all(shape: &Shape) -> Vec<Micro> {
         all.push(Micro {
             topic: Topic::Units,
             name: format!("{}, a core full of waves", chain.name),
-            kernels: two(|repeats| chain.kernel(CHAINS, repeats, 1, shape.waves), REPEATS),
+            kernels: four(two(|repeats| chain.kernel(CHAINS, repeats, 1, shape.waves), REPEATS)),
             memory,
             figure: Figure::PerCycle(more * f64::from(CHAINS * shape.waves)),
             says: Some(Says::ClassPasses(chain.class)),
@@ -215,7 +215,7 @@ pub(super) fn all(shape: &Shape) -> Vec<Micro> {
         local_memory_bytes: local,
         arguments: vec![rounds_of],
     };
-    let control = |name: &str, kernels, figure, says, unit| Micro {
+    let control = |name: &str, kernels: Vec<Kernel>, figure, says, unit| Micro {
         topic: Topic::Control,
         name: name.to_owned(),
         kernels,
@@ -226,7 +226,7 @@ pub(super) fn all(shape: &Shape) -> Vec<Micro> {
     };
     all.push(control(
         "a round of a loop",
-        two(|count| empty(1, count, "iadd r10, r10, r30\n", 1, 0), [64, 128]),
+        two(|count| empty(1, count, "iadd r10, r10, r30\n", 1, 0), [64, 128]).into(),
         Figure::CyclesPer(64.0),
         Some(Says::Key("core.branch_latency_cycles")),
         "cycles",
@@ -236,7 +236,7 @@ pub(super) fn all(shape: &Shape) -> Vec<Micro> {
     for waves in waves {
         all.push(control(
             &format!("a barrier of {waves} waves"),
-            two(|count| empty(1, 16, &"barrier\n".repeat(count as usize), waves, 0), [16, 32]),
+            four(two(|count| empty(1, 16, &"barrier\n".repeat(count as usize), waves, 0), [16, 32])),
             Figure::CyclesPer(256.0),
             None,
             "cycles",
@@ -244,7 +244,7 @@ pub(super) fn all(shape: &Shape) -> Vec<Micro> {
     }
     all.push(control(
         "a workgroup on each core",
-        two(|count| empty(count * shape.cores, 1, "", 1, 0), [32, 64]),
+        two(|count| empty(count * shape.cores, 1, "", 1, 0), [32, 64]).into(),
         Figure::CyclesPer(32.0),
         None,
         "cycles",
@@ -255,7 +255,7 @@ pub(super) fn all(shape: &Shape) -> Vec<Micro> {
         let body = "iadd r10, r10, r30\n".repeat(64);
         all.push(control(
             &format!("{count} workgroups a core with a quarter of local memory each, against one"),
-            two(|count| empty(count * shape.cores, 64, &body, 1, quarter), [1, count]),
+            two(|count| empty(count * shape.cores, 64, &body, 1, quarter), [1, count]).into(),
             Figure::Ratio,
             None,
             "times",

@@ -21,9 +21,10 @@ fn ptxas_accepts_every_microbenchmark() {
     let Some(ptxas) = ptxas::find() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let shape = Shape::of_config(&config::load("h200").expect("a preset"));
+    ptxas::assemble(&ptxas, folder.path(), wave_driver::EVICT, "sm_80").unwrap_or_else(|why| panic!("{why}"));
     let mut kernels = 0;
     for (number, micro) in micro::all(&shape).iter().enumerate() {
-        let kernel = &micro.kernels[number % 2];
+        let kernel = &micro.kernels[number % micro.kernels.len()];
         let (program, _) = program(kernel).unwrap_or_else(|why| panic!("{}: {why}", micro.name));
         let arch = Arch::ALL[number % Arch::ALL.len()];
         let options = Options { arch, threads: Some(kernel.threads), ..options() };

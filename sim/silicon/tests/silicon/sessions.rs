@@ -217,6 +217,10 @@ impl Device for Broken {
         self.inner.fill(address, byte, bytes)
     }
 
+    fn evict(&mut self, address: u64, bytes: u64) -> Result<(), Error> {
+        self.inner.evict(address, bytes)
+    }
+
     fn mailbox(&mut self, words: usize) -> Result<u64, Error> {
         self.inner.mailbox(words)
     }
