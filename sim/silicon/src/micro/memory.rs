@@ -221,17 +221,15 @@ fn stream(
     let threads = waves * WAVE_WIDTH;
     // Bytes of a load of all waves.
     let sweep = cores * threads * LANE;
-    let counts = match footprint {
-        Some(_) => [4, 8],
-        None => [2, 4],
-    };
+    let count = 4;
     let rounds_of = match footprint {
         Some(_) => ROUNDS,
-        None => (shape.memory_bytes / 4 / sweep / counts[1]).clamp(1, ROUNDS),
+        None => (shape.memory_bytes / 4 / sweep / count).clamp(1, ROUNDS),
     };
     // Of twice the rounds.
-    let bytes = footprint.unwrap_or(sweep * counts[1] * 2 * rounds_of);
-    let kernels = counts.map(|count| {
+    let bytes = footprint.unwrap_or(sweep * count * 2 * rounds_of);
+    // The same code with more rounds: how many loads are under way has a part in what a stream reaches.
+    let kernels = [rounds_of, 2 * rounds_of].map(|rounds_of| {
         let load = |i: u32| format!("device_load_u128{hint} r{}, r4\niadd r4, r4, r1\n", 12 + 4 * (i % 4));
         let bound = |i: u32| match footprint {
             // Back to the beginning of the footprint.
@@ -267,11 +265,11 @@ fn stream(
             arguments: vec![rounds_of, step, 0, mask],
         }
     });
-    let more = f64::from((counts[1] - counts[0]) * rounds_of) * f64::from(sweep);
+    let more = f64::from(count * rounds_of) * f64::from(sweep);
     Micro {
         topic: Topic::Bandwidth,
         name: name.to_owned(),
-        kernels: four(kernels),
+        kernels: kernels.into(),
         // The last loads of a wave may begin where the footprint ends.
         memory: Memory::Zeros(bytes + 4 * WAVE_WIDTH * LANE + OUT_BYTES),
         figure: Figure::PerCycle(more),

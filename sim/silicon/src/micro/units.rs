@@ -255,7 +255,7 @@ pub(super) fn all(shape: &Shape) -> Vec<Micro> {
         let body = "iadd r10, r10, r30\n".repeat(64);
         all.push(control(
             &format!("{count} workgroups a core with a quarter of local memory each, against one"),
-            two(|count| empty(count * shape.cores, 64, &body, 1, quarter), [1, count]).into(),
+            two(|count| empty(count * shape.cores, 16, &body, 1, quarter), [1, count]).into(),
             Figure::Ratio,
             None,
             "times",
