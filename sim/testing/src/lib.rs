@@ -7,3 +7,4 @@ pub mod launches;
 pub mod operands;
 pub mod pftrace;
 pub mod planted;
+pub mod ptxas;
