@@ -7,7 +7,7 @@ use super::machine::machine;
 use super::progress::Progress;
 use super::session::{complain, launch_flags};
 use super::terminal::Terminal;
-use super::{Ended, Exit, interrupt, plain, stored, work};
+use super::{Ended, Exit, interrupt, plain, silicon, stored, work};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
 use wave_study::compare::{By, Comparison, Pair, tables, text};
@@ -28,13 +28,20 @@ pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Ended {
     for file in files {
         columns.push(stored::result(file).map_err(|error| vec![error])?);
     }
-    let is_only_stored = words.is_empty() && !args.inputs.is_empty() && args.config.is_empty();
+    let is_only_stored =
+        words.is_empty() && !args.inputs.is_empty() && args.config.is_empty() && args.hardware.is_none();
     let mut exit = Exit::Success;
     let comparison = if is_only_stored {
         Comparison::of_machines(columns)
     } else {
         let inputs = inputs(args, &words, &columns)?;
         let machines = machines(args, terminal)?;
+        if let Some(word) = &args.hardware {
+            // Behind a baseline that is named, before everything that is simulated.
+            let place = usize::from(args.baseline.is_some());
+            let column = silicon::hardware(word, &inputs, args.machine.data(), &args.launch)?;
+            columns.insert(place.min(columns.len()), column);
+        }
         let mut progress = Progress::of("runs", machines.len() * inputs.len());
         let is_of_kernels = columns.is_empty() && machines.len() == 1 && inputs.len() > 1;
         let mut kernels = Vec::new();

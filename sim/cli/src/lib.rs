@@ -33,6 +33,7 @@ mod progress;
 mod ptx;
 mod sensitivity;
 mod session;
+mod silicon;
 mod stored;
 mod sweep;
 mod terminal;
@@ -140,7 +141,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|debug|litmus|cosim|compare|explain|sensitivity|measure|sweep|trace|wasm|header|config|stats|completions ...
+       wave-sim asm|dis|check|ptx|silicon|debug|litmus|cosim|compare|explain|sensitivity|measure|sweep|trace|wasm|header|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -163,6 +164,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         }
         Command::Check(args) => programs::check(args, terminal),
         Command::Ptx(args) => ptx::run(args, terminal),
+        Command::Silicon(args) => silicon::run(args, terminal),
         Command::Debug(args) => debug::run(args, terminal),
         Command::Litmus(args) => litmus::run(args, terminal),
         Command::Cosim(args) => cosim::run(args, terminal),

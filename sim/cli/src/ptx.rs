@@ -35,6 +35,7 @@ pub(crate) fn run(args: &PtxArgs, terminal: &Terminal) -> Ended {
         lane_order: args.lane_order,
         relaxed: args.relaxed,
         threads: args.threads,
+        times: false,
     };
     let chosen = chosen(&program, &args.input, args.kernel.as_deref())?;
     let text = wave_ptx::translate(&program, &chosen, &options)?;

@@ -66,6 +66,16 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     is_one.then_some(value).ok_or_else(|| format!("`{text}` is no percentage of at least 0"))
 }
 
+/// Reads a time in seconds.
+///
+/// # Errors
+/// A sentence on what is wrong with it.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let value: f64 = text.trim().parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
+    let is_one = value > 0.0 && value <= 86_400.0;
+    is_one.then_some(value).ok_or_else(|| format!("`{text}` is no time between 0 and a day, in seconds"))
+}
+
 /// Reads an offset, size or count: decimal, `0x` or `0b`; `_` may separate digits.
 ///
 /// # Errors

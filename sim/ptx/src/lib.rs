@@ -11,10 +11,11 @@ mod helpers;
 mod options;
 mod plan;
 mod special;
+pub mod times;
 mod translate;
 
 pub use options::{Arch, Options, SpecialFunctions};
-pub use translate::{FaultKind, entry_name, translate};
+pub use translate::{FAULT_RECORD_BYTES, FaultKind, Memory, entry_name, parameters, translate};
 
 /// Lanes of a wave, and threads of a warp.
 pub const WAVE_WIDTH: u32 = 32;

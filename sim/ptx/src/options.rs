@@ -57,6 +57,8 @@ pub struct Options {
     pub relaxed: bool,
     /// Threads of a workgroup at most; by default those that the kernel states.
     pub threads: Option<u32>,
+    /// Every workgroup leaves the times of its beginning and end: see [`times`](crate::times).
+    pub times: bool,
 }
 
 impl Default for Options {
@@ -70,6 +72,7 @@ impl Default for Options {
             lane_order: false,
             relaxed: false,
             threads: None,
+            times: false,
         }
     }
 }

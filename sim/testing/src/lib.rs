@@ -1,9 +1,10 @@
 //! What the tests of several crates share.
 
-pub mod campaign;
 pub mod drawn;
 pub mod environment;
 pub mod golden;
 pub mod launches;
+pub mod operands;
 pub mod pftrace;
 pub mod planted;
+pub mod ptxas;

@@ -4,6 +4,7 @@ use super::{BUILT_IN_PRICES, DEFAULT_CONFIG, Format, LaunchArgs, MachineArgs, Se
 use crate::cosim::CosimArgs;
 use crate::detail::{DetailFrom, detail_from};
 use crate::optimize::OptimizeArgs;
+use crate::silicon::SiliconArgs;
 use crate::sweep::SweepArgs;
 use crate::traces::{WaveRange, wave_range};
 use crate::values;
@@ -57,6 +58,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Translate kernels to PTX, for NVIDIA's GPUs
     Ptx(PtxArgs),
+    /// Run kernels on a real GPU, measure them, and hold the simulator against it
+    Silicon(Box<SiliconArgs>),
     /// Run a kernel under a debugger that goes forwards and backwards
     Debug(DebugArgs),
     /// Run litmus tests, and hold their outcomes against the memory model
@@ -272,6 +275,9 @@ pub(crate) struct CompareArgs {
     /// The first column: a result that was stored with --format json, or one in a commit of the git repository here
     #[arg(long, value_name = "FILE|COMMIT:FILE")]
     pub baseline: Option<String>,
+    /// A column of what a GPU has measured: a file that `wave-sim silicon --save` wrote, or `live` to measure now
+    #[arg(long, value_name = "FILE|live")]
+    pub hardware: Option<String>,
     /// End with exit code 1 if a run takes more cycles than in the first column by more than this
     #[arg(long, value_name = "PERCENT", value_parser = values::percent)]
     pub fail_above: Option<f64>,

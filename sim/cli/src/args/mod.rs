@@ -116,7 +116,7 @@ pub(crate) struct SetArgs {
 }
 
 /// How a kernel file is launched. A launch file states these itself.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Launch of a kernel file")]
 pub(crate) struct LaunchArgs {
     /// Workgroups [default: 1,1,1]
@@ -202,7 +202,7 @@ impl LaunchArgs {
 }
 
 /// How a module runs as instances.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(
     next_help_heading = "Instances of a module: --grid, --workgroup, --param and --format as for kernels"
 )]

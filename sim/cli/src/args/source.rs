@@ -9,7 +9,7 @@ use wave_compile::shader::{self, ShaderOptions};
 use wave_compile::source::{Format, PicaCode, SourceOptions};
 
 /// How a kernel file is read.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct SourceArgs {
     /// Format of the kernel file [default: what its contents say, or for text the extension]
     #[arg(long, value_name = "FORMAT")]

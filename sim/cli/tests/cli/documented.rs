@@ -9,8 +9,9 @@ use super::golden;
 use super::scratch::{Scratch, without_host};
 
 /// Pages with examples, and the smallest number of commands on each.
-const PAGES: [(&str, usize); 15] = [
+const PAGES: [(&str, usize); 16] = [
     ("docs/attribution.md", 1),
+    ("docs/correlation.md", 5),
     ("docs/command-line.md", 10),
     ("docs/traces.md", 5),
     ("docs/compare.md", 4),

@@ -26,6 +26,7 @@ mod scratch;
 mod several;
 #[cfg(unix)]
 mod signals;
+mod silicon;
 mod standstill;
 mod sweep;
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 mod altered;
 mod bench;
 mod broken;
-use wave_testing::campaign;
+mod campaign;
 mod directed;
 mod encodings;
 use wave_testing::environment;

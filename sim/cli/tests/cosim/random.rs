@@ -12,7 +12,7 @@ use wave_verify::rtl::{Agreement, Disagreement, Mode, Trial, Variant};
 
 /// Number of programs on the core of `configs/rtl.ron` of the usual length and short, and on the small core.
 const PROGRAMS: u64 = 40;
-const SHORT: u64 = 160;
+const SHORT: u64 = 100;
 const ON_THE_SMALL_CORE: u64 = 160;
 
 fn run(core: &Path, config: &Config, seed: u64, met: &mut Coverage) -> Result<Agreement, Disagreement> {

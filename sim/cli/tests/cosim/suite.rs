@@ -2,7 +2,7 @@
 
 use crate::bench::{Case, SMALL_WAVES, small_config};
 use crate::directed::{
-    FAULTS, broad, calls_across_the_instruction_cache, every_register, illegal, kernel, kernels,
+    FAULTS, broad, calls_across_the_instruction_cache, every_register, illegal, kernel, kernels, operands,
 };
 use crate::rules;
 use std::path::Path;
@@ -16,6 +16,20 @@ const UP_TO_A_FAULT: u64 = 40_000;
 /// Directed kernels, faulting kernels, programs of the rules, and `long` and `short` random programs, ordered
 /// by number of records. Each stops after twice the cycles that it takes on `core`, which has no bug.
 pub(crate) fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
+    limited(core, directed().into_iter().chain(random(long, short)).collect())
+}
+
+/// Those that are not random.
+pub(crate) fn directed_suite(core: &Path) -> Vec<(String, Case)> {
+    limited(core, directed())
+}
+
+/// Those that are random.
+pub(crate) fn random_suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
+    limited(core, random(long, short))
+}
+
+fn directed() -> Vec<(String, Case)> {
     let config = small_config();
     let mut cases = Vec::new();
     for (name, lines) in kernels() {
@@ -38,6 +52,12 @@ pub(crate) fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
     for (name, case) in rules::cases(SMALL_WAVES * config.core.wave_width) {
         cases.push((name, Case { config: config.clone(), ..case }));
     }
+    cases
+}
+
+fn random(long: u64, short: u64) -> Vec<(String, Case)> {
+    let config = small_config();
+    let mut cases = Vec::new();
     let trials = [("random program", false, long), ("short random program", true, short)];
     for (name, is_short, seed) in
         trials.into_iter().flat_map(|(name, s, count)| (0..count).map(move |seed| (name, s, seed)))
@@ -45,12 +65,17 @@ pub(crate) fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
         let trial = Trial::of(&config, seed, is_short, None);
         cases.push((format!("{name} {seed}"), Case::of_trial(&trial, &config)));
     }
-    limited(core, cases)
+    cases
 }
 
 /// Kernels that reach much of the core, ordered and limited likewise.
 pub(crate) fn broad_suite(core: &Path) -> Vec<(String, Case)> {
     limited(core, on_the_small_core(broad()))
+}
+
+/// Operations of the units on operands that matter, ordered and limited likewise.
+pub(crate) fn operand_suite(core: &Path) -> Vec<(String, Case)> {
+    limited(core, on_the_small_core(operands()))
 }
 
 /// Illegal words, ordered and limited likewise.

@@ -1,9 +1,13 @@
 //! The entry of a kernel: what a launch passes, what it begins with, what it does on a fault.
 
 use super::Translation;
+use crate::times;
 use std::fmt::Write;
 use wave_isa::Special;
-use wave_isa::program::Kernel;
+use wave_isa::program::{Kernel, Launch};
+
+/// Bytes of the fault record.
+pub const FAULT_RECORD_BYTES: usize = 36;
 
 /// Why a kernel stopped, as the fault record has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +34,40 @@ const PARAMETERS: [(&str, &str, &str); 7] = [
     ("u32", "size_z", "threads of a workgroup, z"),
     ("u32", "local_bytes", "bytes of local memory: the dynamic shared memory of the launch"),
 ];
+
+/// The parameter behind them where workgroups leave their times.
+const TIMES: (&str, &str, &str) = ("u64", "times", "address of the times of the workgroups");
+
+/// Addresses of the device, as its driver knows them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory {
+    /// Of device memory: a multiple of 16.
+    pub start: u64,
+    /// Its size, bytes.
+    pub bytes: u64,
+    /// Of the fault record, or 0.
+    pub fault: u64,
+    /// Of the times of the workgroups, if the translation leaves them.
+    pub times: Option<u64>,
+}
+
+/// The parameters of a kernel's entry for a launch, as bytes in the order and with the alignment of PTX. `registers` are
+/// those that the kernel states. A register that it does not have is left out.
+pub fn parameters(launch: &Launch, registers: u32, memory: &Memory) -> Vec<u8> {
+    let mut bytes: Vec<u8> =
+        [memory.start, memory.bytes, memory.fault].into_iter().flat_map(u64::to_le_bytes).collect();
+    let words = launch.workgroup.into_iter().chain([launch.local_memory_bytes]);
+    bytes.extend(words.flat_map(u32::to_le_bytes));
+    bytes.extend(memory.times.into_iter().flat_map(u64::to_le_bytes));
+    let mut start = vec![0u32; registers as usize];
+    for &(register, value) in &launch.initial_registers {
+        if let Some(place) = start.get_mut(usize::from(register)) {
+            *place = value;
+        }
+    }
+    bytes.extend(start.into_iter().flat_map(u32::to_le_bytes));
+    bytes
+}
 
 /// The name of the entry of a kernel: its own as far as PTX has such names.
 pub fn entry_name(kernel: &str) -> String {
@@ -158,17 +196,22 @@ pub(crate) fn entry(mut translation: Translation<'_>, name: &str) -> String {
     let kernel = translation.plan.kernel;
     let registers = kernel.registers;
     let head = beginning(&translation);
-    if translation.faults {
-        let tail = ending(&mut translation);
-        return assemble(translation, name, registers, &head, &tail);
+    let mut tail = String::from("$end:\n");
+    if translation.options.times {
+        tail += times::END;
     }
-    assemble(translation, name, registers, &head, "$end:\n\tret;\n")
+    tail += "\tret;\n";
+    if translation.faults {
+        tail += &fault(&mut translation);
+    }
+    assemble(translation, name, registers, &head, &tail)
 }
 
 fn assemble(translation: Translation<'_>, name: &str, registers: u32, head: &str, tail: &str) -> String {
     let kernel = translation.plan.kernel;
     let mut text = format!("// kernel {:?}\n{}.visible .entry {name}(\n", kernel.name, launch_notes(kernel));
-    for (ty, parameter, meaning) in PARAMETERS {
+    let times = translation.options.times;
+    for (ty, parameter, meaning) in PARAMETERS.into_iter().chain(times.then_some(TIMES)) {
         _ = writeln!(text, "\t.param .{ty} p_{parameter}, // {meaning}");
     }
     _ = writeln!(
@@ -186,6 +229,9 @@ fn assemble(translation: Translation<'_>, name: &str, registers: u32, head: &str
     _ = writeln!(text, "\t.reg .b32 %r<{registers}>;\n\t.reg .pred %p<4>;\n\t.reg .pred %on, %live;");
     text += "\t.reg .b32 %lane, %thread, %threads, %size_x, %size_y, %size_z, %local;\n";
     text += "\t.reg .b64 %memory, %memory_bytes, %local_bytes, %fault;\n";
+    if times {
+        text += times::REGISTERS;
+    }
     if translation.faults {
         text += "\t.reg .b32 %fault_pc, %fault_kind, %fault_lanes, %fault_address;\n";
     }
@@ -244,7 +290,7 @@ fn launch_notes(kernel: &Kernel) -> String {
 
 /// Loads the parameters and sets what a wave begins with.
 fn beginning(translation: &Translation<'_>) -> String {
-    let mut lines = String::new();
+    let mut lines = String::from(if translation.options.times { times::BEGINNING } else { "" });
     let mut add = |line: String| _ = writeln!(lines, "\t{line}");
     add("ld.param.u64 %memory, [p_memory];".to_owned());
     add("cvta.to.global.u64 %memory, %memory;".to_owned());
@@ -312,9 +358,9 @@ fn beginning(translation: &Translation<'_>) -> String {
     lines
 }
 
-/// The end of the code, and the fault: the first one of a launch leaves its record.
-fn ending(translation: &mut Translation<'_>) -> String {
-    let mut lines = String::from("$end:\n\tret;\n$fault:\n");
+/// The fault: the first one of a launch leaves its record.
+fn fault(translation: &mut Translation<'_>) -> String {
+    let mut lines = String::from("$fault:\n");
     let body = &mut translation.body;
     body.next_instruction();
     let (old, first, none, lowest) = (body.word(), body.word(), body.predicate(), body.predicate());

@@ -12,7 +12,7 @@ use crate::floats;
 use crate::helpers::{self, Helper};
 use crate::options::{Options, SpecialFunctions};
 use crate::plan::Plan;
-pub use entry::{FaultKind, entry_name};
+pub use entry::{FAULT_RECORD_BYTES, FaultKind, Memory, entry_name, parameters};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use wave_isa::diagnostic::Diagnostic;

@@ -18,7 +18,7 @@ use wave_observe::figures::{FIGURES, Total};
 use wave_observe::races::RaceReport;
 
 /// Version of the document. It is raised when a key is removed or changes its meaning, not when one is added.
-pub(crate) const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
 struct Document<'a> {

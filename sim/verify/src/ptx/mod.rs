@@ -9,5 +9,5 @@ mod operations;
 mod parse;
 mod run;
 
-pub use parse::{Module, parse};
-pub use run::{Outcome, run};
+pub use parse::{Clock, Module, parse};
+pub use run::{Call, Clocks, Outcome, Region, call, run};

@@ -137,6 +137,11 @@ pub(super) fn apply(name: &str) -> Result<Apply, String> {
         "fma.rn.f32" => Three(|a, b, c| of(float(a).mul_add(float(b), float(c)))),
         "sqrt.rn.f32" => One(|a| of(float(a).sqrt())),
         "rcp.rn.f32" => One(|a| of(1.0 / float(a))),
+        // The hardware's approximations are near these.
+        "sin.approx.f32" => One(|a| of(float(a).sin())),
+        "cos.approx.f32" => One(|a| of(float(a).cos())),
+        "ex2.approx.f32" => One(|a| of(float(a).exp2())),
+        "lg2.approx.f32" => One(|a| of(float(a).log2())),
         "min.f32" => Two(|a, b| extreme(a, b, false)),
         "max.f32" => Two(|a, b| extreme(a, b, true)),
         "cvt.rmi.f32.f32" => One(|a| of(float(a).floor())),
@@ -207,8 +212,9 @@ pub(super) fn compare(how: &str, ty: &str) -> Result<fn(u64, u64) -> bool, Strin
 pub(super) fn atomic(name: &str, ty: &str) -> Result<fn(u64, u64, u64) -> u64, String> {
     Ok(match (name, ty) {
         ("add", "u32") => |old, b, _| u64::from((old as u32).wrapping_add(b as u32)),
-        ("min", "u32") => |old, b, _| old.min(b),
-        ("max", "u32") => |old, b, _| old.max(b),
+        ("add", "u64") => |old, b, _| old.wrapping_add(b),
+        ("min", "u32" | "u64") => |old, b, _| old.min(b),
+        ("max", "u32" | "u64") => |old, b, _| old.max(b),
         ("and", "b32") => |old, b, _| old & b,
         ("or", "b32") => |old, b, _| old | b,
         ("xor", "b32") => |old, b, _| old ^ b,

@@ -43,6 +43,19 @@ pub(super) enum Value {
     Ctaid(usize),
     Nctaid(usize),
     Ntid(usize),
+    /// What a clock says.
+    Clock(Clock),
+}
+
+/// What differs from reading to reading, and from GPU to GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Clock {
+    /// Cycles of the multiprocessor: `%clock64`.
+    Cycles,
+    /// Nanoseconds of the GPU: `%globaltimer`.
+    Nanoseconds,
+    /// Number of the multiprocessor: `%smid`.
+    Multiprocessor,
 }
 
 /// A memory.
@@ -86,6 +99,7 @@ pub(super) enum Code {
     },
     Atomic {
         space: Space,
+        bytes: usize,
         f: fn(u64, u64, u64) -> u64,
         d: Option<usize>,
         at: Address,
@@ -357,7 +371,7 @@ impl<'a> Reader<'a> {
                 let d = if returns && operands[0] != "_" { Some(register(0)?) } else { None };
                 let (b, f) = (value(at + 1)?, atomic(parts[parts.len() - 2], last)?);
                 let c = if operands.len() > at + 2 { value(at + 2)? } else { Value::Constant(0) };
-                Code::Atomic { space: space()?, f, d, at: address(at)?, b, c }
+                Code::Atomic { space: space()?, bytes: bytes_of(last)?, f, d, at: address(at)?, b, c }
             }
             "setp" => Code::Compare(compare(parts[1], last)?, register(0)?, value(1)?, value(2)?),
             "selp" => Code::Select(register(0)?, value(1)?, value(2)?, value(3)?),
@@ -445,6 +459,12 @@ impl<'a> Reader<'a> {
                 "%ntid" => Ok(Value::Ntid(axis)),
                 other => Err(format!("no register {other}")),
             };
+        }
+        match text {
+            "%clock64" => return Ok(Value::Clock(Clock::Cycles)),
+            "%globaltimer" => return Ok(Value::Clock(Clock::Nanoseconds)),
+            "%smid" => return Ok(Value::Clock(Clock::Multiprocessor)),
+            _ => {}
         }
         if text.starts_with('%') {
             return scope.register(text).map(Value::Register);

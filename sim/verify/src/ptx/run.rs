@@ -1,7 +1,7 @@
 //! Launches of an entry.
 
 use super::operations::Apply;
-use super::parse::{Address, Code, Function, Inst, Module, SHARED, Space, TABLES, Value};
+use super::parse::{Address, Clock, Code, Function, Inst, Module, SHARED, Space, TABLES, Value};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use wave_isa::program::Launch;
@@ -38,36 +38,92 @@ pub fn run(
 ) -> Result<Outcome, String> {
     let function = *module.by_name.get(entry).ok_or_else(|| format!("no entry {entry}"))?;
     let parameters = parameters(&module.functions[function], launch, memory.len())?;
-    let threads = (launch.threads() as usize).next_multiple_of(WARP);
+    let mut record = vec![0; RECORD_BYTES];
+    let mut regions = [Region { start: RECORD, bytes: &mut record }, Region { start: MEMORY, bytes: memory }];
+    let what = Call {
+        entry,
+        grid: launch.grid,
+        threads: (launch.threads() as u32).next_multiple_of(WARP as u32),
+        shared_bytes: launch.local_memory_bytes,
+        parameters: &parameters,
+    };
+    if !call(module, &what, &mut regions, seed, &|_, _, _| 0)? {
+        return Ok(Outcome::Finished);
+    }
+    let word = |place: usize| u32::from_le_bytes(record[4 * place..][..4].try_into().expect("4 bytes"));
+    Ok(Outcome::Trapped(std::array::from_fn(word)))
+}
+
+/// What a driver states for a launch.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// Name of the entry.
+    pub entry: &'a str,
+    /// CTAs, x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a CTA, in one dimension: a multiple of 32.
+    pub threads: u32,
+    /// Dynamic shared memory of a CTA, bytes.
+    pub shared_bytes: u32,
+    /// The parameters, one behind the other with the alignment of their types.
+    pub parameters: &'a [u8],
+}
+
+/// Global memory that something has.
+#[derive(Debug)]
+pub struct Region<'a> {
+    /// Address of its first byte.
+    pub start: u64,
+    /// Its contents.
+    pub bytes: &'a mut [u8],
+}
+
+/// What a clock says to a thread of a CTA. The thread is given by its number, the CTA by its position in the grid.
+pub type Clocks<'a> = dyn Fn(Clock, [u32; 3], u64) -> u64 + 'a;
+
+/// Runs an entry with parameters and global memory as a driver knows them. True if it trapped.
+///
+/// # Errors
+/// What PTX does not define, or a GPU refuses.
+pub fn call(
+    module: &Module,
+    call: &Call<'_>,
+    memory: &mut [Region<'_>],
+    seed: u64,
+    clocks: &Clocks<'_>,
+) -> Result<bool, String> {
+    let function = *module.by_name.get(call.entry).ok_or_else(|| format!("no entry {}", call.entry))?;
+    let stated = module.functions[function].parameters.last().map_or(0, |(_, place, size)| place + size);
+    if call.parameters.len() != stated {
+        return Err(format!("{} bytes of parameters, and the entry has {stated}", call.parameters.len()));
+    }
     let mut run = Run {
         module,
         memory,
-        record: vec![0; RECORD_BYTES],
-        parameters,
+        scratch: Vec::new(),
+        parameters: call.parameters.to_vec(),
         random: Pcg32::seed_from_u64(seed),
         shared: Vec::new(),
         threads: Vec::new(),
-        grid: launch.grid,
+        grid: call.grid,
         group: [0; 3],
         steps: 0,
+        clocks,
     };
-    for z in 0..launch.grid[2] {
-        for y in 0..launch.grid[1] {
-            for x in 0..launch.grid[0] {
+    for z in 0..call.grid[2] {
+        for y in 0..call.grid[1] {
+            for x in 0..call.grid[0] {
                 run.group = [x, y, z];
-                run.shared = vec![0; launch.local_memory_bytes as usize];
+                run.shared = vec![0; call.shared_bytes as usize];
                 run.threads =
-                    (0..threads).map(|number| Thread::new(module, function, number as u64)).collect();
+                    (0..call.threads).map(|number| Thread::new(module, function, number.into())).collect();
                 if run.group()? {
-                    let word = |place: usize| {
-                        u32::from_le_bytes(run.record[4 * place..][..4].try_into().expect("4 bytes"))
-                    };
-                    return Ok(Outcome::Trapped(std::array::from_fn(word)));
+                    return Ok(true);
                 }
             }
         }
     }
-    Ok(Outcome::Finished)
+    Ok(false)
 }
 
 /// The bytes of the parameters.
@@ -137,10 +193,11 @@ impl Frame {
     }
 }
 
-struct Run<'a> {
+struct Run<'a, 'm> {
     module: &'a Module,
-    memory: &'a mut [u8],
-    record: Vec<u8>,
+    memory: &'a mut [Region<'m>],
+    /// What was read of a table last.
+    scratch: Vec<u8>,
     parameters: Vec<u8>,
     random: Pcg32,
     shared: Vec<u8>,
@@ -148,6 +205,7 @@ struct Run<'a> {
     grid: [u32; 3],
     group: [u32; 3],
     steps: u64,
+    clocks: &'a Clocks<'a>,
 }
 
 /// What became of a thread's turn.
@@ -157,7 +215,7 @@ enum Turn {
     Traps,
 }
 
-impl Run<'_> {
+impl Run<'_, '_> {
     /// Runs a CTA to its end. True if it trapped.
     fn group(&mut self) -> Result<bool, String> {
         loop {
@@ -227,6 +285,7 @@ impl Run<'_> {
             Value::Ntid(_) => 1,
             Value::Ctaid(axis) => self.group[axis].into(),
             Value::Nctaid(axis) => self.grid[axis].into(),
+            Value::Clock(clock) => (self.clocks)(clock, self.group, self.threads[thread].number),
         }
     }
 
@@ -297,14 +356,14 @@ impl Run<'_> {
                     place.copy_from_slice(&value[..*bytes]);
                 }
             }
-            Code::Atomic { space, f, d, at, b, c } => {
+            Code::Atomic { space, bytes, f, d, at, b, c } => {
                 let (b, c) = (get(*b), get(*c));
-                let start = self.aligned(thread, *at, 4)?;
-                let place = self.bytes(*space, start, 4, true)?;
-                let old = u32::from_le_bytes(place.try_into().expect("4 bytes"));
-                place.copy_from_slice(&(f(old.into(), b, c) as u32).to_le_bytes());
+                let start = self.aligned(thread, *at, *bytes)?;
+                let place = self.bytes(*space, start, *bytes, true)?;
+                let old = place.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+                place.copy_from_slice(&f(old, b, c).to_le_bytes()[..*bytes]);
                 if let Some(d) = d {
-                    self.set(thread, *d, old.into());
+                    self.set(thread, *d, old);
                 }
             }
             Code::Branch(to) => {
@@ -376,18 +435,25 @@ impl Run<'_> {
         let (memory, start): (&mut [u8], u64) = match space {
             Space::Parameter if !writes => (&mut self.parameters, 0),
             Space::Shared => (&mut self.shared, SHARED),
-            Space::Global if (RECORD..RECORD + RECORD_BYTES as u64).contains(&address) => {
-                (&mut self.record, RECORD)
-            }
             Space::Global if (TABLES..TABLES + tables).contains(&address) && !writes => {
                 // Tables are only read: what a caller gets is a copy.
                 let at = (address - TABLES) as usize;
-                let end = self.record.len() - 8;
-                let copy = self.module.tables.get(at..at + bytes).ok_or("past a table")?.to_vec();
-                self.record[end..end + bytes].copy_from_slice(&copy);
-                return Ok(&mut self.record[end..end + bytes]);
+                let copy = self.module.tables.get(at..at + bytes).ok_or("past a table")?;
+                self.scratch = copy.to_vec();
+                return Ok(&mut self.scratch);
             }
-            _ => (self.memory, MEMORY),
+            Space::Global | Space::Parameter => {
+                let holds = |region: &Region<'_>| {
+                    address.checked_sub(region.start).is_some_and(|at| at < region.bytes.len() as u64)
+                };
+                match self.memory.iter().position(holds) {
+                    Some(region) => {
+                        let region = &mut self.memory[region];
+                        (region.bytes, region.start)
+                    }
+                    None => return Err(format!("illegal address {address:#x} ({space:?})")),
+                }
+            }
         };
         let at = address.checked_sub(start).and_then(|at| usize::try_from(at).ok());
         let place = at.and_then(|at| memory.get_mut(at..at.checked_add(bytes)?));

@@ -65,16 +65,6 @@ pub(crate) fn includes() -> Vec<PathBuf> {
 impl Bench {
     /// Builds the units of `group` with the latencies of `config`, with planted bugs if `bugs` is true.
     pub(crate) fn build(group: Group, config: &Config, bugs: bool) -> Bench {
-        Bench::build_as(group, config, bugs, |model| model)
-    }
-
-    /// As `build`, with the model altered by `change`.
-    pub(crate) fn build_as(
-        group: Group,
-        config: &Config,
-        bugs: bool,
-        change: impl Fn(Model) -> Model,
-    ) -> Bench {
         let mut timing = [(0, 0); ExecClass::ALL.len()];
         let mut arguments = vec![format!("-GGROUP={}", group as u8)];
         for unit in &config.core.units {
@@ -106,7 +96,7 @@ impl Bench {
             arguments,
         };
         let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/rtl");
-        let executable = rtl::build(&change(model), &target).unwrap_or_else(|error| panic!("{error}"));
+        let executable = rtl::build(&model, &target).unwrap_or_else(|error| panic!("{error}"));
         Bench { executable, timing }
     }
 
@@ -117,17 +107,8 @@ impl Bench {
         bug: u32,
         requests: impl Iterator<Item = Request> + Send,
     ) -> Result<usize, Difference> {
-        self.run_with(&format!("+bug={bug}"), requests)
-    }
-
-    /// As `run`, with this argument for the executable.
-    pub(crate) fn run_with(
-        &self,
-        argument: &str,
-        requests: impl Iterator<Item = Request> + Send,
-    ) -> Result<usize, Difference> {
         let mut child = Command::new(&self.executable)
-            .arg(argument)
+            .arg(format!("+bug={bug}"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -3,7 +3,6 @@
 //! the clock that `configs/rtl.ron` states.
 
 mod bench;
-use wave_testing::campaign;
 mod mutants;
 mod operands;
 mod oracle;

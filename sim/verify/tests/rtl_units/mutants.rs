@@ -1,9 +1,8 @@
 //! Planted bugs: the comparison that the other tests make must find each one.
 
 use crate::bench::{Bench, Group, Request, machine};
-use crate::campaign::{Mutants, Verdict};
 use crate::operands::{mixture, operations};
-use crate::{DIVISION, FLOATING_POINT, INTEGER, skipped};
+use crate::skipped;
 use wave_isa::{ExecClass, Op};
 use wave_machine::config::Config;
 use wave_testing::planted;
@@ -64,41 +63,4 @@ fn the_list_has_every_bug_of_the_sources() {
     let found = planted::in_sources(&crate::bench::rtl_directory().join("rtl/units"));
     let listed: Vec<u32> = planted::UNITS.iter().map(|&(bug, _)| bug).collect();
     assert_eq!(found, listed);
-}
-
-/// Random lanes per operation for each mutant.
-const CAMPAIGN_LANES: usize = 20_000;
-
-/// Runs the group of mutants that the environment names: `integer`, `floating`, `division` or `special`.
-#[test]
-#[ignore = "run by scripts/rtl_mutants.py, which makes the mutants"]
-fn campaign() {
-    let mutants = Mutants::made();
-    let (group, classes) = match mutants.name().as_str() {
-        "integer" => (Group::Integer, &INTEGER[..]),
-        "floating" => (Group::FloatingPoint, &FLOATING_POINT[..]),
-        "division" => (Group::Division, &DIVISION[..]),
-        "special" => (Group::Special, &[ExecClass::Sfu][..]),
-        other => panic!("no execution units are in the group {other}"),
-    };
-    let bench = Bench::build_as(group, &machine(), false, |model| mutants.model(model));
-    let ops = operations(classes);
-    let run = |argument: &str| bench.run_with(argument, mixture(&ops, CAMPAIGN_LANES, 10));
-    mutants.run(
-        1..2,
-        |_, _| true,
-        |number, _| match run(&format!("+mutant={number}")) {
-            Ok(_) => Verdict::Survived,
-            Err(difference) => {
-                let how = if difference.what.starts_with("has no result") {
-                    "time-out"
-                } else if difference.what.starts_with("has its result after") {
-                    "cycle"
-                } else {
-                    "architectural"
-                };
-                Verdict::Killed(how, difference.request.op.info().mnemonic.to_owned())
-            }
-        },
-    );
 }

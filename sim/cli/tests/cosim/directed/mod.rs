@@ -7,6 +7,7 @@ mod faults;
 mod illegal;
 mod memory;
 mod mixed;
+mod operands;
 mod overtaking;
 
 use crate::bench::Case;
@@ -14,6 +15,7 @@ pub(crate) use arithmetic::every_register;
 pub(crate) use breadth::cases as broad;
 pub(crate) use control::{FAULTS, calls_across_the_instruction_cache};
 pub(crate) use illegal::cases as illegal;
+pub(crate) use operands::cases as operands;
 
 /// A kernel around these lines.
 pub(crate) fn kernel(lines: &str) -> String {
