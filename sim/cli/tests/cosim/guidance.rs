@@ -2,20 +2,17 @@
 
 use crate::bench::{Case, SMALL_WAVES, executable, small_config};
 use crate::environment::count;
+use crate::mutants::of_each;
 use crate::suite::limit;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use wave_machine::config::Config;
 use wave_testing::{golden, planted};
 use wave_verify::rtl::{Agreement, Disagreement, Events, Guide, Mode, Trial, Variant};
 
 /// Programs of a campaign, unless `WAVE_SIM_PROGRAMS` says how many times as many.
-const PROGRAMS: u64 = 200;
+const PROGRAMS: u64 = 100;
 /// First seeds of the campaigns: one with guidance and one without for each.
 const SEEDS: [u64; 2] = [1_000_000, 2_000_000];
-/// Bugs that are looked for at the same time.
-const THREADS: usize = 2;
 
 /// Runs a program on the core that counts events.
 fn meets(core: &Path, case: &Case) -> (Agreement, Events) {
@@ -70,23 +67,12 @@ fn guidance_finds_planted_bugs_in_fewer_programs() {
         .iter()
         .flat_map(|&seed| [false, true].map(|guided| (guided, campaign(&counting, &config, seed, guided))))
         .collect();
-    let bugs: Vec<(u32, &str)> = planted::UNITS.iter().chain(planted::CORE).copied().collect();
-    let (next, results) = (AtomicUsize::new(0), Mutex::new(vec![Vec::new(); bugs.len()]));
-    std::thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(&(bug, _)) = bugs.get(place) else { break };
-                    let row: Vec<Option<usize>> =
-                        campaigns.iter().map(|(_, cases)| found(&faulty, bug, cases)).collect();
-                    println!("{bug} {row:?}");
-                    results.lock().expect("no panic")[place] = row;
-                }
-            });
-        }
+    let bugs: Vec<u32> = planted::UNITS.iter().chain(planted::CORE).map(|&(bug, _)| bug).collect();
+    let results = of_each(&bugs, &|bug| {
+        let row: Vec<Option<usize>> = campaigns.iter().map(|(_, cases)| found(&faulty, bug, cases)).collect();
+        println!("{bug} {row:?}");
+        row
     });
-    let results = results.into_inner().expect("no panic");
     let mut needed = [Vec::new(), Vec::new()];
     for row in &results {
         for ((guided, cases), found) in campaigns.iter().zip(row) {
@@ -112,7 +98,7 @@ fn guidance_finds_planted_bugs_in_fewer_programs() {
         .iter()
         .zip(&results)
         .filter(|(_, row)| row.iter().all(Option::is_none))
-        .map(|((bug, _), _)| *bug)
+        .map(|(bug, _)| *bug)
         .collect();
     table += &format!("\nNo campaign found: {never:?}.\n");
     println!("{table}");

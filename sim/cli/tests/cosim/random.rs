@@ -2,8 +2,9 @@
 //!
 //! `WAVE_SIM_PROGRAMS` multiplies the number of programs, `WAVE_SIM_SEED` sets the first seed.
 
-use crate::bench::{Case, SMALL_WAVES, config, core, executable, root, small_config};
+use crate::bench::{Case, SMALL_WAVES, config, core, executable, small_config};
 use crate::environment::{count, number};
+use crate::suite::corpus;
 use std::path::Path;
 use wave_machine::config::Config;
 use wave_observe::trace::{How, Recorder, Window};
@@ -71,16 +72,10 @@ fn short_random_programs_agree_in_every_cycle() {
 fn the_programs_of_the_corpus_agree_in_every_cycle() {
     let Some(core) = core() else { return };
     let config = config();
-    let folder = root().join("rtl-tests/corpus");
-    let files = std::fs::read_dir(&folder).expect("the corpus").map(|entry| entry.expect("a file").path());
     let mut cycles = 0;
-    for path in files {
-        let text = std::fs::read_to_string(&path).expect("a program");
-        let trial = Trial::read(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        assert_eq!(path.file_name().and_then(|name| name.to_str()), Some(&*trial.name()));
-        let case = Case::of_trial(&trial, &config);
-        let agreement = case.run_on(core, Mode::Cycle);
-        cycles += agreement.unwrap_or_else(|why| panic!("{}: {why}", path.display())).cycles;
+    for (name, trial) in corpus() {
+        let agreement = Case::of_trial(&trial, &config).run_on(core, Mode::Cycle);
+        cycles += agreement.unwrap_or_else(|why| panic!("{name}: {why}")).cycles;
     }
     println!("{cycles} cycles");
     assert!(cycles > 0);

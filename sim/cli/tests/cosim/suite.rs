@@ -1,6 +1,6 @@
 //! The programs that look for bugs in the core of 4 wave slots, short ones first.
 
-use crate::bench::{Case, SMALL_WAVES, small_config};
+use crate::bench::{Case, SMALL_WAVES, root, small_config};
 use crate::directed::{
     FAULTS, broad, calls_across_the_instruction_cache, every_register, illegal, kernel, kernels, operands,
 };
@@ -13,10 +13,30 @@ use wave_verify::rtl::{Agreement, Mode, Trial};
 const SLACK: u64 = 2000;
 const UP_TO_A_FAULT: u64 = 40_000;
 
-/// Directed kernels, faulting kernels, programs of the rules, and `long` and `short` random programs, ordered
-/// by number of records. Each stops after twice the cycles that it takes on `core`, which has no bug.
-pub(crate) fn suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
-    limited(core, directed().into_iter().chain(random(long, short)).collect())
+/// All that looks for a bug before random programs do: directed kernels, those of the rules, operands of the units and the
+/// corpus, ordered by cycles. Each stops after twice the cycles that it takes on `core`, which has no bug.
+pub(crate) fn suite(core: &Path) -> Vec<(String, Case)> {
+    let config = small_config();
+    let corpus = corpus().into_iter().map(|(name, trial)| (name, Case::of_trial(&trial, &config)));
+    let all = directed().into_iter().chain(on_the_small_core(broad())).chain(on_the_small_core(operands()));
+    limited(core, all.chain(corpus).collect())
+}
+
+/// The programs of the corpus, by the names of their files.
+pub(crate) fn corpus() -> Vec<(String, Trial)> {
+    let folder = root().join("rtl-tests/corpus");
+    let entries = std::fs::read_dir(&folder).expect("the corpus");
+    let mut programs: Vec<(String, Trial)> = entries
+        .map(|entry| {
+            let path = entry.expect("a file").path();
+            let text = std::fs::read_to_string(&path).expect("a program");
+            let trial = Trial::read(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            (format!("corpus {}", trial.name()), trial)
+        })
+        .collect();
+    programs.sort_by(|a, b| a.0.cmp(&b.0));
+    assert!(!programs.is_empty());
+    programs
 }
 
 /// Those that are not random.
@@ -94,18 +114,18 @@ pub(crate) fn limit(agreement: &Agreement) -> u32 {
     least.max(2 * agreement.cycles + SLACK) as u32
 }
 
-/// Orders the cases by number of records and sets their cycle limits.
+/// Orders the cases by their cycles, which are the time that they take, and sets their cycle limits.
 fn limited(core: &Path, cases: Vec<(String, Case)>) -> Vec<(String, Case)> {
     let mut measured: Vec<(u64, String, Case)> = Vec::new();
     for (name, mut case) in cases {
         match case.run_on(core, Mode::Cycle) {
             Ok(agreement) => {
                 case.max_cycles = limit(&agreement);
-                measured.push((agreement.records, name, case));
+                measured.push((agreement.cycles, name, case));
             }
             Err(difference) => panic!("{name}, without a bug: {difference}"),
         }
     }
-    measured.sort_by_key(|&(records, ..)| records);
+    measured.sort_by_key(|&(cycles, ..)| cycles);
     measured.into_iter().map(|(_, name, case)| (name, case)).collect()
 }
