@@ -95,13 +95,9 @@ struct Campaign<'a> {
     programs: u64,
 }
 
-/// Runs the random programs that the arguments ask for, up to the first that differs.
-pub(super) fn run(bench: &Bench<'_>, seen: &mut Seen, terminal: &Terminal) -> Ended {
+/// Runs the random programs that the arguments ask for, or those of a corpus, up to the first that differs.
+pub(super) fn run(bench: &Bench<'_>, corpus: Vec<Trial>, seen: &mut Seen, terminal: &Terminal) -> Ended {
     let args = bench.args;
-    let corpus = match &args.corpus {
-        Some(folder) => corpus::read(folder, args.guided).map_err(|error| vec![error])?,
-        None => Vec::new(),
-    };
     let (from, programs) = match (args.guided, args.random) {
         (true, programs) => (From::Guide, programs.max(corpus.len() as u64)),
         (false, 0) => (From::Corpus, corpus.len() as u64),

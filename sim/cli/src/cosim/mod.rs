@@ -42,6 +42,8 @@ pub(crate) fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
     let config = if args.small { rtl::small(config) } else { config };
     check(args, &config).map_err(|e| vec![e])?;
     let replay = args.stimulus.as_deref().map(|path| replay(path, &config)).transpose()?;
+    let corpus = args.corpus.as_deref().map(|folder| corpus::read(folder, args.guided)).transpose();
+    let corpus = corpus.map_err(|error| vec![error])?;
     let bug = args.bug.map(|n| format!("+bug={n}"));
     let executable = match &args.core {
         Some(path) => path.clone(),
@@ -71,8 +73,8 @@ pub(crate) fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
         let ended = bench.compare(&cosim, &mut seen)?;
         exit = exit.max(bench.report(&path.display().to_string(), &cosim, &ended, terminal)?);
     }
-    if args.random > 0 || args.guided || args.corpus.is_some() {
-        exit = exit.max(campaign::run(&bench, &mut seen, terminal)?);
+    if args.random > 0 || corpus.is_some() {
+        exit = exit.max(campaign::run(&bench, corpus.unwrap_or_default(), &mut seen, terminal)?);
     }
     if let Some(coverage) = &seen.coverage {
         terminal.out(&coverage.text())?;

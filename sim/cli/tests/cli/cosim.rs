@@ -127,9 +127,13 @@ fn a_folder_with_something_else_is_left_alone() {
 fn what_is_wrong_with_the_arguments_is_said_before_anything_is_built() {
     let scratch = Scratch::new();
     executable(&scratch, "core.sh", "exit 1");
-    scratch.write("short.bin", b"WSTM\x03\0\0\0");
+    scratch.write("short.bin", b"WSTM\x04\0\0\0");
     scratch.write("old.bin", b"WSTM\x01\0\0\0");
     scratch.write("other.bin", b"GIF89a..");
+    for (folder, file, text) in [("mixed", "note.txt", "?"), ("damaged", "x.ron", "(tree:(")] {
+        std::fs::create_dir(scratch.path(folder)).unwrap();
+        scratch.write(&format!("{folder}/{file}"), text.as_bytes());
+    }
     for (arguments, message) in [
         ("cosim", "there is nothing to run"),
         ("cosim saxpy --core absent", "--core: there is no file `absent`"),
@@ -141,7 +145,12 @@ fn what_is_wrong_with_the_arguments_is_said_before_anything_is_built() {
         ("cosim --stimulus absent.bin --core ./core.sh", "cannot use `absent.bin`: no such file"),
         ("cosim --stimulus short.bin --core ./core.sh", "cannot use `short.bin`: it is cut off"),
         ("cosim --stimulus other.bin --core ./core.sh", "it does not begin with WSTM"),
-        ("cosim --stimulus old.bin --core ./core.sh", "it has version 1, and this program reads 3"),
+        ("cosim --stimulus old.bin --core ./core.sh", "it has version 1, and this program reads 4"),
+        ("cosim saxpy --guided", "--random"),
+        ("cosim --random 3 --guided --core ./core.sh", "--core"),
+        ("cosim --corpus absent", "--corpus: there is no program in `absent`"),
+        ("cosim --corpus mixed", "--corpus: cannot use `mixed`: `note.txt` in it is no program"),
+        ("cosim --corpus damaged", "--corpus: cannot use `damaged/x.ron`: 1:"),
         ("cosim saxpy --core ./core.sh --bundle no/such/place", "there is no folder `no/such`"),
     ] {
         let ran = scratch.run(arguments);
@@ -230,8 +239,11 @@ fn a_kernel_file_takes_the_flags_of_its_launch() {
         let words: Vec<u32> =
             bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
         // Registers, local memory, device memory, workgroup, grid, as rtl-tests/README.md lists them.
-        assert_eq!(words[6..15], [9, 1024, 16 << 20, 24, 1, 1, 2, 3, 1]);
-        assert!(words[15..].contains(&0x100));
+        // They are behind the latencies, the count of launches, cycles and place of the kernel.
+        let launch = &words[9 + words[8] as usize..];
+        assert_eq!(launch[0], 1);
+        assert_eq!(launch[4..13], [9, 1024, 16 << 20, 24, 1, 1, 2, 3, 1]);
+        assert!(launch[13..].contains(&0x100));
         let memory = &words[words.len() - (16 << 18)..];
         assert_eq!(memory[14..20], [0, 0, 0, 7, 14, 0]);
     }
