@@ -79,10 +79,8 @@ pub(crate) fn run(args: &CosimArgs, terminal: &Terminal) -> Ended {
     if let Some(coverage) = &seen.coverage {
         terminal.out(&coverage.text())?;
     }
-    if let Some(events) = &seen.events {
-        if args.events {
-            terminal.out(&events.text())?;
-        }
+    if let Some(events) = seen.events.as_ref().filter(|_| args.events) {
+        terminal.out(&events.text())?;
     }
     if let Some(lines) = &seen.lines {
         terminal.out(&lines.text())?;
