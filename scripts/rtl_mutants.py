@@ -45,21 +45,24 @@ def rows(path):
 
 
 def make(count, seed):
-    """Writes the list of mutants, and the sources that hold them."""
+    """Writes the list of mutants, and the sources that hold those which are not found yet: the fewer, the faster."""
     walk, mutants = drawn(count, seed)
+    lines = ["\t".join([str(m.number), m.module, str(m.line), m.text, m.change]) + "\n" for m in mutants]
+    listed = OUT / "mutants.tsv"
+    if not listed.exists() or listed.read_text() != "".join(lines):
+        OUT.mkdir(parents=True, exist_ok=True)
+        (OUT / "results.tsv").unlink(missing_ok=True)
+        listed.write_text("".join(lines))
+    verdicts = Campaign().verdicts
+    left = [m for m in mutants if verdicts.get(str(m.number), ("survived",))[0] == "survived"]
     shutil.rmtree(SOURCE, ignore_errors=True)
     shutil.copytree(RTL.parent / "bench", SOURCE / "bench")
     shutil.copytree(RTL, SOURCE / "rtl")
     (SOURCE / "rtl" / "mutants.svh").write_text(HEADER)
     for file in files():
-        text = rewritten(walk.texts[file.stem], [m for m in mutants if m.module == file.stem])
+        text = rewritten(walk.texts[file.stem], [m for m in left if m.module == file.stem])
         (SOURCE / file.relative_to(RTL.parent)).write_text(text, "latin-1")
-    lines = ["\t".join([str(m.number), m.module, str(m.line), m.text, m.change]) + "\n" for m in mutants]
-    listed = OUT / "mutants.tsv"
-    if not listed.exists() or listed.read_text() != "".join(lines):
-        (OUT / "results.tsv").unlink(missing_ok=True)
-        listed.write_text("".join(lines))
-    print(f"{len(mutants)} of {len(walk.found)} mutants")
+    print(f"{len(mutants)} of {len(walk.found)} mutants, {len(left)} of them not found")
 
 
 def run(jobs):
@@ -68,6 +71,9 @@ def run(jobs):
     build = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     if build.returncode:
         sys.exit(build.stderr)
+    # Those that have a reason not to be found run last.
+    reasoned = [n for n, name in Campaign().names.items() if name in Campaign().reasons]
+    (OUT / "reasoned.txt").write_text("".join(f"{n}\n" for n in reasoned))
     with open(OUT / "lock", "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,7 +92,7 @@ def run(jobs):
 def prove(campaign, walk, mutants, limit_s=60):
     """Gives the survivors the verdict `equivalent` that bitwuzla proves to be the original, module by module."""
     def is_open(number):
-        return number in campaign.survivors and campaign.name(number) not in campaign.reasons
+        return number in campaign.survivors and campaign.names[number] not in campaign.reasons
 
     open_ones = [m for m in mutants if is_open(str(m.number))]
     sources = copy_of_sources("mutants")
@@ -133,6 +139,8 @@ class Campaign:
 
     def __init__(self):
         self.mutants = {row[0]: row[1:] for row in rows(OUT / "mutants.tsv")}
+        # What a reason is given for: module, line and change, whatever the number.
+        self.names = {n: (module, text, change) for n, (module, _, text, change) in self.mutants.items()}
         # A mutant that several rounds have met has several rows. It survives unless one of them says otherwise.
         self.verdicts = {}
         for number, way, what, *_ in rows(OUT / "results.tsv"):
@@ -141,16 +149,11 @@ class Campaign:
         self.reasons = {tuple(row[:3]): row[3] for row in rows(REASONS)[1:]}
         self.survivors = [n for n, (way, _) in self.verdicts.items() if way == "survived"]
 
-    def name(self, number):
-        """What a reason is given for: module, line and change, whatever the number."""
-        module, _, text, change = self.mutants[number]
-        return module, text, change
-
     def fate(self, number):
         way = self.verdicts[number][0]
         if way == "equivalent":
             return "proven"
-        return way if way != "survived" else self.reasons.get(self.name(number), "no reason")
+        return way if way != "survived" else self.reasons.get(self.names[number], "no reason")
 
     def line(self, name, numbers):
         """A row of the table. The share is that of the mutants that differ from the core."""
@@ -171,9 +174,9 @@ class Campaign:
 
     def complaints(self):
         """Survivors without a reason, and reasons that are of no use."""
-        surviving = {self.name(n) for n in self.survivors}
+        surviving = {self.names[n] for n in self.survivors}
         yield from (f"no verdict: {n}" for n in self.mutants if n not in self.verdicts)
-        yield from (f"no reason: {n} {self.shown(n)}" for n in self.survivors if self.name(n) not in self.reasons)
+        yield from (f"no reason: {n} {self.shown(n)}" for n in self.survivors if self.names[n] not in self.reasons)
         yield from (f"no survivor: {': '.join(name)}" for name in self.reasons if name not in surviving)
         yield from (f"`{kind}` is none of {CLASSES[1:]}" for kind in {*self.reasons.values()} - {*CLASSES[1:]})
 

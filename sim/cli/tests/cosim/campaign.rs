@@ -2,13 +2,13 @@
 
 use crate::bench::{Case, SMALL_WAVES, executable, root};
 use crate::mutants::assertion;
-use crate::suite::{broad_suite, directed_suite, illegal_suite, operand_suite, random_suite};
+use crate::suite::{broad_suite, corner_suite, directed_suite, illegal_suite, operand_suite, random_suite};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 use wave_verify::rtl::{self, Disagreement, Mode, Variant};
 
 /// Environment variable with the directory of the mutants.
@@ -34,6 +34,7 @@ const fn round(name: &'static str, programs: fn(&Path) -> Vec<(String, Case)>) -
 const ROUNDS: &[Round] = &[
     Round { concerns: is_unit, ..round("operands of the units", operand_suite) },
     round("directed kernels", directed_suite),
+    round("corners", corner_suite),
     round("broad kernels", broad_suite),
     Round { concerns: decodes, ..round("illegal words", illegal_suite) },
     round("short random programs", |core| random_suite(core, 0, 60)),
@@ -157,10 +158,19 @@ fn mutants_are_found() {
     let core = mutated(&directory, &variant);
     let mutants = mutants(&directory);
     let results = Results::open(&directory);
-    for round in ROUNDS {
-        let programs = (round.programs)(&original);
+    let reasoned = fs::read_to_string(directory.join("reasoned.txt")).unwrap_or_default();
+    let reasoned: Vec<u32> = reasoned.lines().map(|line| line.parse().expect("a number")).collect();
+    let programs: Vec<_> = ROUNDS.iter().map(|round| LazyLock::new(|| (round.programs)(&original))).collect();
+    // The mutants that have a reason not to be found meet all programs after the others have.
+    for (is_reasoned, (round, programs)) in
+        [false, true].into_iter().flat_map(|r| ROUNDS.iter().zip(&programs).map(move |p| (r, p)))
+    {
         let done = results.done(round.name, programs.len());
-        let concerned = |mutant: &&Mutant| (round.concerns)(&mutant.module) && !done.contains(&mutant.number);
+        let concerned = |mutant: &&Mutant| {
+            (round.concerns)(&mutant.module)
+                && reasoned.contains(&mutant.number) == is_reasoned
+                && !done.contains(&mutant.number)
+        };
         let mut left: Vec<&Mutant> = mutants.iter().filter(concerned).collect();
         println!("{}: {} programs, {} mutants", round.name, programs.len(), left.len());
         if left.is_empty() {
@@ -176,7 +186,7 @@ fn mutants_are_found() {
         let finds = Finds::default();
         let work = || {
             while let Some(Mutant { number, module }) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let order = finds.order(module, &programs);
+                let order = finds.order(module, programs);
                 let by = order.into_iter().find_map(|n| Some((n, found(&core, &programs[n].1, *number)?)));
                 results.add(&match by {
                     Some((n, how)) => {

@@ -2,7 +2,8 @@
 
 use crate::bench::{Case, SMALL_WAVES, root, small_config};
 use crate::directed::{
-    FAULTS, broad, calls_across_the_instruction_cache, every_register, illegal, kernel, kernels, operands,
+    FAULTS, broad, calls_across_the_instruction_cache, corners, every_register, illegal, kernel, kernels,
+    operands,
 };
 use crate::rules;
 use std::path::Path;
@@ -96,6 +97,11 @@ pub(crate) fn broad_suite(core: &Path) -> Vec<(String, Case)> {
 /// Operations of the units on operands that matter, ordered and limited likewise.
 pub(crate) fn operand_suite(core: &Path) -> Vec<(String, Case)> {
     limited(core, on_the_small_core(operands()))
+}
+
+/// Kernels for faults that show seldom, ordered and limited likewise.
+pub(crate) fn corner_suite(core: &Path) -> Vec<(String, Case)> {
+    limited(core, on_the_small_core(corners()))
 }
 
 /// Illegal words, ordered and limited likewise.

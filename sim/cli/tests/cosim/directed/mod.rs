@@ -3,6 +3,7 @@
 mod arithmetic;
 mod breadth;
 mod control;
+mod corners;
 mod faults;
 mod illegal;
 mod memory;
@@ -14,6 +15,7 @@ use crate::bench::Case;
 pub(crate) use arithmetic::every_register;
 pub(crate) use breadth::cases as broad;
 pub(crate) use control::{FAULTS, calls_across_the_instruction_cache};
+pub(crate) use corners::cases as corners;
 pub(crate) use illegal::cases as illegal;
 pub(crate) use operands::cases as operands;
 

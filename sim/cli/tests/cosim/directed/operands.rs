@@ -23,8 +23,9 @@ const KERNELS: &[Kernel] = &[
     ("half precision", |info| kind(info.op) == Kind::Half && is_fast(info), 30),
     ("bfloat", |info| kind(info.op) == Kind::Bfloat && is_fast(info), 30),
     ("special functions", |info| info.class == ExecClass::Sfu, 60),
+    ("special functions at length", |info| matches!(info.op, Op::FExp2 | Op::FLog2), 400),
     ("division of integers", |info| info.class == ExecClass::IntDiv, 20),
-    ("division and roots", |info| info.class == ExecClass::Fp32Div, 20),
+    ("division and roots", |info| info.class == ExecClass::Fp32Div, 40),
     ("multiplication and addition", |info| ADDERS.contains(&info.op), 100),
 ];
 
@@ -54,20 +55,42 @@ fn line(info: &OpInfo, result: u32, rng: &mut Pcg64Mcg) -> Option<String> {
             _ => return None,
         });
     }
-    Some(format!("{} {}\n", info.mnemonic, operands.join(", ")))
+    // Operations among the lanes of a wave know which of them take part.
+    let guards = if info.class == ExecClass::Wave { ["@p1 ", "@!p2 ", ""] } else { ["", "", "@p1 "] };
+    Some(format!("{}{} {}\n", guards[rng.random_range(0..3)], info.mnemonic, operands.join(", ")))
 }
 
-/// A set of operands: special ones, near a multiple of pi/2, or random ones.
-fn tuple(kind: Kind, near_quadrants: bool, rng: &mut Pcg64Mcg) -> [u32; 4] {
-    match rng.random_range(0..8) {
-        0..3 => [(); 4].map(|()| {
+/// A set of operands: special ones, such as matter to the class, or random ones.
+fn tuple(kind: Kind, class: ExecClass, rng: &mut Pcg64Mcg) -> [u32; 4] {
+    let single = |value: f64| (value as f32).to_bits();
+    match (rng.random_range(0..8), class) {
+        (0..2, _) => {
             let special = kind.special();
-            let mut pick = || special[rng.random_range(0..special.len())];
-            pick() | (pick() << kind.high_half()) * u32::from(kind.high_half() != 0)
-        }),
-        3..5 if near_quadrants => {
-            let quadrants = f64::from(rng.random_range(1..700u32));
-            [((quadrants * std::f64::consts::FRAC_PI_2) as f32).to_bits(); 4]
+            [(); 4].map(|()| {
+                let mut pick = || special[rng.random_range(0..special.len())];
+                let (low, high) = (pick(), pick());
+                if kind.high_half() == 0 { low } else { low | high << kind.high_half() }
+            })
+        }
+        // Zeros and the numbers beside them, of either sign.
+        (2, _) => [(); 4].map(|()| rng.random_range(0..2) | rng.random_range(0..2) << 31),
+        // Near multiples of pi/2, and where the exponential has a result.
+        (3, ExecClass::Sfu) => {
+            [single(f64::from(rng.random_range(1..700u32)) * std::f64::consts::FRAC_PI_2); 4]
+        }
+        (4, ExecClass::Sfu) => [(); 4].map(|()| single(rng.random_range(-152.0..130.0))),
+        // Quotients below the least normal number, of which some are ties.
+        (3, ExecClass::Fp32Div) => {
+            [rng.random_range(1..64), 0x4000_0000 + 0x80_0000 * rng.random_range(0..5), 0, 0]
+        }
+        (4, ExecClass::Fp32Div) => {
+            let fractions = [(); 2].map(|()| rng.next_u32() & 0x7f_ffff);
+            [
+                fractions[0] + 0x80_0000 * rng.random_range(0..24),
+                fractions[1] + 0x80_0000 * rng.random_range(127..150),
+                0,
+                0,
+            ]
         }
         _ => kind.random_tuple(rng),
     }
@@ -97,9 +120,8 @@ fn case(operations: fn(&OpInfo) -> bool, sets: u32) -> Case {
         halt\n.end\n",
         stride * sets
     );
-    let near_quadrants = infos.iter().any(|info| info.class == ExecClass::Sfu);
-    let format = kind(infos[0].op);
-    let memory = (0..THREADS * sets).flat_map(|_| tuple(format, near_quadrants, &mut rng));
+    let (format, class) = (kind(infos[0].op), infos[0].class);
+    let memory = (0..THREADS * sets).flat_map(|_| tuple(format, class, &mut rng));
     Case { memory: memory.flat_map(u32::to_le_bytes).collect(), ..Case::of(&text, THREADS) }
 }
 
