@@ -2,7 +2,18 @@
 
 use crate::Error;
 use libloading::Library;
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ptr;
+
+/// Results of the driver's functions.
+pub(crate) const SUCCESS: c_int = 0;
+pub(crate) const OUT_OF_MEMORY: c_int = 2;
+pub(crate) const NOT_READY: c_int = 600;
+/// Errors of a kernel that is running: illegal address, launch failed, assert, illegal instruction, misaligned address,
+/// invalid address space, invalid pc; and a hardware stack error.
+pub(crate) const FAULTS: [c_int; 8] = [700, 710, 714, 715, 716, 717, 718, 719];
+/// The driver's own watchdog has ended a kernel.
+pub(crate) const WATCHDOG: c_int = 702;
 
 /// Names of the library: Linux, Windows.
 const NAMES: [&str; 2] =
@@ -91,5 +102,36 @@ impl Functions {
             }
         }
         Err(Error::NoDriver { tried: NAMES.to_vec(), why })
+    }
+
+    fn text(&self, of: unsafe extern "system" fn(c_int, *mut *const c_char) -> c_int, code: c_int) -> String {
+        let mut text = ptr::null();
+        // SAFETY: the driver writes null, or a pointer to a text of its own that ends with a zero and stays.
+        unsafe {
+            if of(code, &mut text) == SUCCESS && !text.is_null() {
+                return CStr::from_ptr(text).to_string_lossy().into_owned();
+            }
+        }
+        format!("error {code}")
+    }
+
+    /// Name of an error.
+    pub(crate) fn name(&self, code: c_int) -> String {
+        self.text(self.error_name, code)
+    }
+
+    /// What an error means.
+    pub(crate) fn words(&self, code: c_int) -> String {
+        self.text(self.error_string, code)
+    }
+
+    /// An error if a function has returned one.
+    pub(crate) fn check(&self, function: &'static str, code: c_int) -> Result<(), Error> {
+        match code {
+            SUCCESS => Ok(()),
+            WATCHDOG => Err(Error::Watchdog),
+            code if FAULTS.contains(&code) => Err(Error::Fault { name: self.name(code) }),
+            code => Err(Error::Failed { function, name: self.name(code), words: self.words(code) }),
+        }
     }
 }

@@ -5,11 +5,16 @@
 //! a kernel has not ended.
 
 mod error;
+mod evict;
 mod functions;
 mod gpu;
+mod memory;
+mod properties;
 
 pub use error::Error;
-pub use gpu::{Call, EVICT, Gpu, Properties};
+pub use evict::EVICT;
+pub use gpu::{Call, Gpu};
+pub use properties::Properties;
 
 #[cfg(test)]
 mod tests {

@@ -39,40 +39,15 @@ pub struct Document {
 /// A GPU, as its driver describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gpu {
-    /// Its name.
-    pub name: String,
+    /// What the driver knows of it.
+    #[serde(flatten)]
+    pub properties: Properties,
     /// The day on which it was measured, as year-month-day; absent in a rehearsal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// For a rehearsal: the machine whose clock it had. Nothing was measured then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearsal_of: Option<String>,
-    /// Compute capability.
-    pub capability: (u32, u32),
-    /// The newest CUDA that the driver supports: 1000 × major + 10 × minor.
-    pub driver: u32,
-    /// Memory, bytes.
-    pub memory_bytes: u64,
-    /// Multiprocessors.
-    pub multiprocessors: u32,
-    /// Highest clock of the multiprocessors, kHz.
-    pub clock_khz: u32,
-    /// Highest clock of the memory, kHz.
-    pub memory_clock_khz: u32,
-    /// Width of the bus to memory, bits.
-    pub bus_bits: u32,
-    /// L2, bytes.
-    pub l2_bytes: u32,
-    /// Registers of a multiprocessor.
-    pub registers: u32,
-    /// Shared memory of a multiprocessor, bytes.
-    pub shared_bytes: u32,
-    /// Most threads of a multiprocessor.
-    pub threads: u32,
-    /// Most threads of a CTA.
-    pub cta_threads: u32,
-    /// Most CTAs of a multiprocessor.
-    pub ctas: u32,
 }
 
 /// A kernel with its data.
@@ -164,22 +139,9 @@ impl Document {
     /// A document without measurements. `rehearsal_of`: the machine of a rehearsal.
     pub fn new(properties: &Properties, rehearsal_of: Option<&str>) -> Document {
         let gpu = Gpu {
-            name: properties.name.clone(),
+            properties: properties.clone(),
             date: rehearsal_of.is_none().then(today),
             rehearsal_of: rehearsal_of.map(str::to_owned),
-            capability: properties.capability,
-            driver: properties.driver,
-            memory_bytes: properties.memory_bytes,
-            multiprocessors: properties.multiprocessors,
-            clock_khz: properties.clock_khz,
-            memory_clock_khz: properties.memory_clock_khz,
-            bus_bits: properties.bus_bits,
-            l2_bytes: properties.l2_bytes,
-            registers: properties.registers,
-            shared_bytes: properties.shared_bytes,
-            threads: properties.threads,
-            cta_threads: properties.cta_threads,
-            ctas: properties.ctas,
         };
         Document {
             schema: json::SCHEMA,
@@ -241,8 +203,8 @@ impl Document {
     pub fn heading(&self) -> String {
         match (&self.gpu.rehearsal_of, &self.gpu.date) {
             (Some(of), _) => format!("no GPU: a rehearsal with the clock of the simulated {of}"),
-            (None, Some(date)) => format!("{}, {date}", self.gpu.name),
-            (None, None) => self.gpu.name.clone(),
+            (None, Some(date)) => format!("{}, {date}", self.gpu.properties.name),
+            (None, None) => self.gpu.properties.name.clone(),
         }
     }
 }

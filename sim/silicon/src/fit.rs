@@ -182,7 +182,7 @@ impl Fit {
 
 /// Takes what the driver says.
 fn facts(fit: &mut Fit, document: &Document) {
-    let gpu = &document.gpu;
+    let gpu = &document.gpu.properties;
     let slices = u64::from(fit.config.l2.slices);
     let facts = [
         ("cores", u64::from(gpu.multiprocessors), "multiprocessors, says the driver"),

@@ -105,7 +105,7 @@ fn ended(failure: Failure, terminal: &Terminal) -> Ended {
 fn info(args: &GpuArgs, terminal: &Terminal) -> Ended {
     let device = open(args)?;
     let document = document(device.as_ref());
-    let gpu = &document.gpu;
+    let gpu = &document.gpu.properties;
     let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
     let kib = |bytes: u32| format!("{} KiB", bytes >> 10);
     let rows = [

@@ -2,12 +2,12 @@
 
 use crate::bench::{Case, SMALL_WAVES, executable, small_config};
 use crate::environment::count;
-use crate::mutants::of_each;
+use crate::mutants::{first_that_finds, of_each};
 use crate::suite::limit;
 use std::path::Path;
 use wave_machine::config::Config;
 use wave_testing::{golden, planted};
-use wave_verify::rtl::{Agreement, Disagreement, Events, Guide, Mode, Trial, Variant};
+use wave_verify::rtl::{Agreement, Events, Guide, Mode, Trial, Variant};
 
 /// Programs of a campaign, unless `WAVE_SIM_PROGRAMS` says how many times as many.
 const PROGRAMS: u64 = 100;
@@ -23,8 +23,8 @@ fn meets(core: &Path, case: &Case) -> (Agreement, Events) {
     (agreement, Events::read(&text).expect("counts of events"))
 }
 
-/// The programs of a campaign, each with the cycles after which a core with a bug gives up.
-fn campaign(core: &Path, config: &Config, seed: u64, guided: bool) -> Vec<Case> {
+/// The programs of a campaign, by name, each with the cycles after which a core with a bug gives up.
+fn campaign(core: &Path, config: &Config, seed: u64, guided: bool) -> Vec<(String, Case)> {
     let programs = PROGRAMS * count("WAVE_SIM_PROGRAMS", 1);
     let mut guide = Guide::new(config, seed, Vec::new());
     let mut cases = Vec::new();
@@ -40,20 +40,11 @@ fn campaign(core: &Path, config: &Config, seed: u64, guided: bool) -> Vec<Case> 
                 guide.learn(&trial, &events, agreement.cycles);
             }
             case.max_cycles = limit(&agreement);
-            cases.push(case);
+            cases.push((trial.name(), case));
         }
     }
     cases.truncate(programs as usize);
     cases
-}
-
-/// Number of the first program that differs with a bug, from 1 on.
-fn found(core: &Path, bug: u32, cases: &[Case]) -> Option<usize> {
-    let argument = format!("+bug={bug}");
-    let differs = |case: &Case| {
-        !matches!(case.run_with(core, Mode::Cycle, &[&argument]), Ok(_) | Err(Disagreement::Limit(_)))
-    };
-    cases.iter().position(differs).map(|place| place + 1)
 }
 
 #[test]
@@ -63,13 +54,14 @@ fn guidance_finds_planted_bugs_in_fewer_programs() {
     let Some(counting) = executable(&Variant { events: true, ..small.clone() }) else { return };
     let Some(faulty) = executable(&Variant { bugs: true, ..small }) else { return };
     let config = small_config();
-    let campaigns: Vec<(bool, Vec<Case>)> = SEEDS
+    let campaigns: Vec<(bool, Vec<(String, Case)>)> = SEEDS
         .iter()
         .flat_map(|&seed| [false, true].map(|guided| (guided, campaign(&counting, &config, seed, guided))))
         .collect();
     let bugs: Vec<u32> = planted::UNITS.iter().chain(planted::CORE).map(|&(bug, _)| bug).collect();
     let results = of_each(&bugs, &|bug| {
-        let row: Vec<Option<usize>> = campaigns.iter().map(|(_, cases)| found(&faulty, bug, cases)).collect();
+        let row: Vec<Option<usize>> =
+            campaigns.iter().map(|(_, cases)| Some(first_that_finds(&faulty, bug, cases)?.0)).collect();
         println!("{bug} {row:?}");
         row
     });

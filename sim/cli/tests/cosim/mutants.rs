@@ -47,6 +47,11 @@ fn finds(core: &Path, bug: u32, (name, case): &(String, Case)) -> Option<String>
     }
 }
 
+/// The first of these programs that finds a bug, counted from 1 on, and how.
+pub(crate) fn first_that_finds(core: &Path, bug: u32, cases: &[(String, Case)]) -> Option<(usize, String)> {
+    (1..).zip(cases).find_map(|(nth, case)| Some((nth, finds(core, bug, case)?)))
+}
+
 /// Bugs that are looked for at the same time.
 const THREADS: usize = 2;
 
@@ -83,10 +88,10 @@ fn every_planted_bug_is_found() {
         .collect();
     let numbers: Vec<u32> = bugs.iter().map(|(number, _)| *number).collect();
     let rows = of_each(&numbers, &|bug| {
-        let found = |cases: &[(String, Case)]| {
-            (1..).zip(cases).find_map(|(nth, case)| Some((nth, finds(&core, bug, case)?)))
-        };
-        let row = found(&cases).or_else(|| found(&random).map(|(nth, row)| (cases.len() + nth, row)));
+        let row = first_that_finds(&core, bug, &cases).or_else(|| {
+            let (nth, row) = first_that_finds(&core, bug, &random)?;
+            Some((cases.len() + nth, row))
+        });
         println!("{bug} {row:?}");
         row
     });

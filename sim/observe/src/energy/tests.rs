@@ -147,6 +147,7 @@ fn devices_are_told_by_their_channels() {
     assert_eq!(device(&[]), "GDDR6");
     assert_eq!(device(&["dram.bus_bits=64", "dram.clock_mhz=1600", "dram.transfers_per_clock=2"]), "HBM2E");
     assert_eq!(device(&["dram.clock_mhz=800"]), "LPDDR5");
+    assert_eq!(prices.device(&load("h200.ron").unwrap().dram).device, "HBM3E");
 }
 
 #[test]

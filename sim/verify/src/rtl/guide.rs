@@ -15,7 +15,7 @@ use std::hash::Hasher;
 use wave_machine::config::Config;
 
 /// Programs of a generation.
-pub const GENERATION: usize = 32;
+const GENERATION: usize = 32;
 /// One program in this many is a new one.
 const NEW: u32 = 4;
 /// Of so many programs that may be changed, the one is taken that was taken least.

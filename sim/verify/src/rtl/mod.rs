@@ -24,7 +24,7 @@ mod verilate;
 pub use core_model::{SMALL_WAVES, Variant, directory, planted_bugs, small, wave_core};
 pub use cosim::{Agreement, Cosim, Disagreement, End, Mode};
 pub use events::Events;
-pub use guide::{GENERATION, Guide};
+pub use guide::Guide;
 pub use lines::LineCoverage;
 pub use modules::modules_of;
 pub use random::{Side, Trial};
