@@ -397,6 +397,17 @@ impl Slice {
         self.valid[frame.index()] |= fill.sectors;
         self.counters.fetched_sectors += u64::from(fill.sectors.count_ones());
         self.note_ready(fill.mshr);
+        self.free_if_done(fill.mshr);
+    }
+
+    /// Frees an MSHR for which nothing waits and nothing is on its way. The last sectors may come when no access waits
+    /// any more: a write has written the sectors that the last one wanted.
+    fn free_if_done(&mut self, id: MshrId) {
+        let mshr = self.mshrs[usize::from(id.0)];
+        if mshr.outstanding == 0 && self.waiters.first(usize::from(id.0)).is_none() {
+            self.mshr_of[mshr.frame.index()] = NO_MSHR;
+            self.free_mshrs.push(id.0);
+        }
     }
 
     /// Lists an MSHR as ready if its first waiter can be served.
@@ -426,10 +437,7 @@ impl Slice {
         self.mshrs[i].ready = false;
         if more.is_none() {
             self.mshrs[i].ordered = false;
-            if self.mshrs[i].outstanding == 0 {
-                self.mshr_of[frame.index()] = NO_MSHR;
-                self.free_mshrs.push(id.0);
-            }
+            self.free_if_done(id);
         }
     }
 

@@ -247,6 +247,27 @@ fn a_shortage_holds_up_the_queue_and_is_counted_once() {
 }
 
 #[test]
+fn sectors_for_which_nothing_waits_any_more_end_their_miss() {
+    let mut bench = Bench::new(|_| {});
+    bench.read(1, 0, 0b0001);
+    bench.write(2, 0, 0xFFFF_FFFF << 64, 9);
+    bench.read(3, 0, 0b0100);
+    bench.ticks(3);
+    let fetches = bench.transfers();
+    assert_eq!((fetches[0].sectors, fetches[1].sectors), (0b0001, 0b0100));
+    bench.bring(&fetches[0]);
+    // The write has written all that the last read wants.
+    bench.ticks(3);
+    assert_eq!(bench.replies().len(), 3);
+    bench.bring(&fetches[1]);
+    bench.tick();
+    assert_eq!(bench.slice.mshrs_in_use(), 0);
+    bench.write(4, 0, 0xF, 7);
+    bench.tick();
+    assert_eq!(bench.replies().len(), 1);
+}
+
+#[test]
 fn replies_that_are_not_taken_stop_the_slice() {
     let mut bench = Bench::new(|c| c.l2.queue_entries = 32);
     for tag in 0..20 {
