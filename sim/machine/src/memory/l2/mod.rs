@@ -126,6 +126,9 @@ pub(crate) struct PerformedAtomic {
 pub(super) struct Slice {
     #[spec]
     spec: Spec,
+    /// Its block in the agenda.
+    #[spec]
+    block: usize,
     tags: Tags,
     valid: Vec<u8>,
     dirty: Vec<u128>,
@@ -172,7 +175,8 @@ pub(super) struct Effects {
 }
 
 impl Slice {
-    pub(super) fn new(config: &Config) -> Slice {
+    /// A slice that is this block of the agenda.
+    pub(super) fn new(config: &Config, block: usize) -> Slice {
         let l2 = &config.l2;
         let tags = Tags::new(l2.slice_bytes, config.core.l1.line_bytes, l2.ways, l2.replacement);
         let frames = tags.frames();
@@ -203,6 +207,7 @@ impl Slice {
             hops: None,
             accesses: None,
             counters: L2Counters::default(),
+            block,
             spec,
         }
     }
@@ -226,13 +231,19 @@ impl Slice {
         self.input.len() + self.jitter.as_ref().map_or(0, |jitter| jitter.len()) < self.spec.input_capacity
     }
 
-    /// A request enters the queue.
+    /// A request enters the queue. If others wait there, they plan the slice.
     #[inline]
-    pub(super) fn accept(&mut self, request: Request) {
+    pub(super) fn accept(&mut self, request: Request, agenda: &mut Agenda) {
         debug_assert!(self.has_room(), "push into a full slice");
+        if self.input.is_empty() {
+            agenda.now(self.block);
+        }
         match &mut self.jitter {
             None => self.input.push_back(request),
-            Some(jitter) => jitter.accept(request),
+            Some(jitter) => {
+                jitter.accept(request);
+                agenda.now(self.block);
+            }
         }
     }
 
@@ -245,9 +256,9 @@ impl Slice {
     /// Takes the reply at an index of [`replies`](Self::replies). A slice that waited for room continues in
     /// the next cycle.
     #[inline]
-    pub(super) fn take_reply(&mut self, place: usize, me: usize, agenda: &mut Agenda) -> Option<&Reply> {
+    pub(super) fn take_reply(&mut self, place: usize, agenda: &mut Agenda) -> Option<&Reply> {
         if !self.replies.has_room() {
-            agenda.soon(me);
+            agenda.soon(self.block);
         }
         self.replies.take(place)
     }
@@ -268,19 +279,20 @@ impl Slice {
 
     /// Takes the oldest transfer. A slice that may have waited for its place continues in the next cycle.
     #[inline]
-    pub(super) fn take_transfer(&mut self, me: usize, agenda: &mut Agenda) -> Option<Transfer> {
+    pub(super) fn take_transfer(&mut self, agenda: &mut Agenda) -> Option<Transfer> {
         let transfer = self.to_memory.pop_front()?;
         if self.stalled_since.is_some() || self.releases.walks() {
-            agenda.soon(me);
+            agenda.soon(self.block);
         }
         Some(transfer)
     }
 
     /// Announces sectors that arrive from memory in cycle `at`. Calls come in ascending order of `at`.
     #[inline]
-    pub(super) fn expect_fill(&mut self, at: Cycle, mshr: MshrId, sectors: u8) {
+    pub(super) fn expect_fill(&mut self, at: Cycle, mshr: MshrId, sectors: u8, agenda: &mut Agenda) {
         debug_assert!(self.fills.back().is_none_or(|fill| fill.at <= at));
         self.fills.push_back(Fill { at, mshr, sectors });
+        agenda.at(self.block, at);
     }
 
     /// MSHRs that hold an outstanding line.
@@ -313,7 +325,7 @@ impl Slice {
 
     /// Simulates a cycle and plans the next one in which the slice has something to do without a push from
     /// outside.
-    pub(super) fn tick(&mut self, now: Cycle, me: usize, image: &mut Image, agenda: &mut Agenda) -> Effects {
+    pub(super) fn tick(&mut self, now: Cycle, image: &mut Image, agenda: &mut Agenda) -> Effects {
         while let Some(&fill) = self.fills.front()
             && fill.at <= now
         {
@@ -327,7 +339,7 @@ impl Slice {
             self.fill(fill, image);
         }
         if let Some(jitter) = &mut self.jitter {
-            agenda.at(me, jitter.release(now, &mut self.input));
+            agenda.at(self.block, jitter.release(now, &mut self.input));
         }
         let mut effects = Effects::default();
         let (replies, transfers) = (self.replies.len(), self.to_memory.len());
@@ -349,20 +361,20 @@ impl Slice {
             // A stall ends with a fill, with room towards memory or with a waiter's turn; each of them plans
             // the slice.
             if progress && !(self.ready.is_empty() && self.input.is_empty()) {
-                agenda.soon(me);
+                agenda.soon(self.block);
             }
         }
         if self.replies.len() > replies {
             effects.replied = self.replies.heads().back().map(|head| head.ready);
         }
         if releases_on || self.releases.is_due() {
-            agenda.soon(me);
+            agenda.soon(self.block);
         }
         effects.to_memory = transfers == 0 && self.has_transfer();
         let fill = self.fills.front().map_or(NEVER, |fill| fill.at);
-        let next = self.written.front().map_or(fill, |&(at, _)| at.min(fill));
+        let next = if self.releases.drains() { self.next_written().min(fill) } else { fill };
         if next != NEVER {
-            agenda.at(me, next);
+            agenda.at(self.block, next);
         }
         effects
     }
@@ -388,11 +400,18 @@ impl Slice {
         let frame = mshr.frame;
         mshr.outstanding &= !fill.sectors;
         if let Some(line) = self.tags.line(frame) {
-            let from_memory = image.read(line);
-            let bytes = self.spec.geometry.bytes_of(fill.sectors);
-            let place = self.spec.place(frame);
-            let line_data = &mut self.data[place];
-            copy_bytes(line_data, &from_memory, bytes & !self.dirty[frame.index()]);
+            let dirty = self.dirty[frame.index()];
+            let line_data = &mut self.data[self.spec.place(frame)];
+            match image.whole(line) {
+                Some(memory) if dirty == 0 => {
+                    self.spec.geometry.copy_sectors(line_data, memory, fill.sectors)
+                }
+                _ => copy_bytes(
+                    line_data,
+                    &image.read(line),
+                    self.spec.geometry.bytes_of(fill.sectors) & !dirty,
+                ),
+            }
         }
         self.valid[frame.index()] |= fill.sectors;
         self.counters.fetched_sectors += u64::from(fill.sectors.count_ones());

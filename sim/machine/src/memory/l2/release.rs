@@ -6,8 +6,8 @@
 //! the other epoch. Cores that ask during a release wait for the next one, which serves them all.
 
 use super::super::message::ReplyKind;
-use super::{Frame, Image, Slice};
-use crate::clock::Cycle;
+use super::{Agenda, Frame, Image, Slice};
+use crate::clock::{Cycle, NEVER};
 use std::collections::VecDeque;
 use wave_capture::Capture;
 
@@ -42,6 +42,11 @@ impl Releases {
     #[inline]
     pub(super) fn walks(&self) -> bool {
         matches!(self.stage, Some(Stage::Walking(_)))
+    }
+
+    /// True if a release waits for writes.
+    pub(super) fn drains(&self) -> bool {
+        self.stage == Some(Stage::Draining)
     }
 
     /// True if a release begins in the next cycle.
@@ -81,9 +86,10 @@ impl Slice {
     }
 
     /// Begins a release that no core has asked for. None may be running.
-    pub(in crate::memory) fn begin_release(&mut self) {
+    pub(in crate::memory) fn begin_release(&mut self, agenda: &mut Agenda) {
         debug_assert!(self.is_released());
         self.releases.stage = Some(Stage::Walking(0));
+        agenda.soon(self.block);
     }
 
     /// True if no release is running or requested.
@@ -92,9 +98,18 @@ impl Slice {
     }
 
     /// Announces that a write of an epoch is performed in cycle `at`. Calls come in ascending order of `at`.
-    pub(in crate::memory) fn expect_written(&mut self, at: Cycle, epoch: u8) {
+    /// Only a release that drains needs to know at once.
+    pub(in crate::memory) fn expect_written(&mut self, at: Cycle, epoch: u8, agenda: &mut Agenda) {
         debug_assert!(self.written.back().is_none_or(|&(last, _)| last <= at));
         self.written.push_back((at, epoch));
+        if self.releases.drains() {
+            agenda.at(self.block, at);
+        }
+    }
+
+    /// The cycle in which the next write is performed, as far as the slice knows.
+    pub(super) fn next_written(&self) -> Cycle {
+        self.written.front().map_or(NEVER, |&(at, _)| at)
     }
 
     /// The release's part of a cycle. True if it has something to do in the next cycle.
