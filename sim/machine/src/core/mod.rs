@@ -320,21 +320,25 @@ impl Core {
         } else if !self.l1.accept(now, reply, &mut |owner, line| lsu.take_values(owner, line)) {
             return;
         }
-        self.links.port.pop_reply(now);
+        if let Some(reply) = self.links.port.pop_reply(now) {
+            self.l1.recycle(reply);
+        }
         self.activity.moved = true;
     }
 
     /// First cycle from `from` on in which a message arrives, or the load/store unit, the L1 or the port has something to
     /// do.
     fn next_message(&self, from: Cycle) -> Cycle {
-        let starts = self.links.starts.next_arrival().unwrap_or(NEVER);
-        let replies = self.links.port.next_reply().unwrap_or(NEVER);
-        let (closing, wants_port) = (self.closing(), self.wants_port());
         let port = &self.links.port;
-        let code = if wants_port { port.next_ready(from).unwrap_or(NEVER) } else { NEVER };
-        let l1 = self.l1.next_event(from, port, closing);
         let lsu = self.lsu.next_event(from, self.l1.is_blocked());
-        starts.min(replies).min(code).min(l1).min(lsu).max(from)
+        let next =
+            lsu.min(self.l1.next_event(from, port, self.closing())).min(port.next_reply().unwrap_or(NEVER));
+        if next <= from {
+            return from;
+        }
+        let starts = self.links.starts.next_arrival().unwrap_or(NEVER);
+        let code = if self.wants_port() { port.next_ready(from).unwrap_or(NEVER) } else { NEVER };
+        next.min(starts).min(code).max(from)
     }
 
     /// First cycle after `now` in which a stage of the pipeline can act without a message.

@@ -270,12 +270,12 @@ impl ReplyCrossbar {
                 counters.replies += 1;
                 counters.reply_bytes += u64::from(bytes);
                 counters.reply_port_busy_cycles += cycles;
-                ports.send_reply(now, now + cycles - 1, core, reply.clone());
+                ports.send_reply(now, now + cycles - 1, core, reply);
                 self.turn[core] = s + 1;
                 self.core_free_at[core] = now + cycles;
                 self.slice_free_at[s] = now + cycles;
-                if let Some(reply) = slices[s].replies().front() {
-                    agenda.at(self.slices.start + s, reply.ready.max(now + cycles));
+                if let Some(&(ready, _)) = slices[s].replies().front() {
+                    agenda.at(self.slices.start + s, ready.max(now + cycles));
                 }
             }
             self.senders.retain(|&s| self.slice_free_at[s] <= now);
@@ -297,9 +297,9 @@ impl ReplyCrossbar {
         agenda: &mut Agenda,
     ) -> bool {
         let mut again = NEVER;
-        for (place, reply) in slice.replies().iter().take(self.window).enumerate() {
-            if reply.ready > now {
-                again = again.min(reply.ready);
+        for (place, (ready, reply)) in slice.replies().iter().take(self.window).enumerate() {
+            if *ready > now {
+                again = again.min(*ready);
                 break;
             }
             let core = usize::from(reply.core);

@@ -133,14 +133,14 @@ impl Ends for ReplyEnds<'_> {
 
     fn head(&self, now: Cycle, slice: usize) -> Head {
         match self.slices[slice].replies().front() {
-            Some(reply) if reply.ready <= now => Head::For(usize::from(reply.core)),
-            Some(reply) => Head::From(reply.ready),
+            Some((ready, reply)) if *ready <= now => Head::For(usize::from(reply.core)),
+            Some(&(ready, _)) => Head::From(ready),
             None => Head::None,
         }
     }
 
     fn take(&mut self, _: Cycle, slice: usize) -> Option<Taken<Reply>> {
-        let packet = self.slices[slice].take_reply(0, self.agenda)?.clone();
+        let packet = self.slices[slice].take_reply(0, self.agenda)?;
         let bytes = packet.packet_bytes(self.sector_bytes);
         Some(Taken { destination: usize::from(packet.core), packet, bytes, slowest: 1 })
     }

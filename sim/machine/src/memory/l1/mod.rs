@@ -27,7 +27,7 @@ mod tests;
 mod write_back_tests;
 
 use super::geometry::{LineGeometry, LineNumber};
-use super::message::Request;
+use super::message::{Request, Values};
 use super::port::MemoryPort;
 use super::tags::Tags;
 use crate::clock::{Cycle, NEVER};
@@ -74,6 +74,9 @@ pub struct L1 {
     /// Why the last access was rejected, as long as the reason holds.
     blocked: Option<Reject>,
     counters: L1Counters,
+    /// Values of replies, for the next requests.
+    #[scratch]
+    spare: Vec<Box<Values>>,
 }
 
 impl L1 {
@@ -104,6 +107,7 @@ impl L1 {
             rejected_since: None,
             blocked: None,
             counters: L1Counters::default(),
+            spare: Vec::new(),
             spec,
         }
     }

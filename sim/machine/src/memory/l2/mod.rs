@@ -12,7 +12,6 @@ mod access;
 mod jitter;
 mod records;
 mod release;
-mod replies;
 mod spec;
 mod state;
 #[cfg(test)]
@@ -32,8 +31,6 @@ use access::needed_sectors;
 use jitter::Delays;
 pub use jitter::Jitter;
 use release::{Releases, Writes};
-use replies::Replies;
-pub(super) use replies::ReplyHead;
 use spec::Spec;
 pub(super) use state::FIELDS;
 use std::collections::VecDeque;
@@ -136,7 +133,8 @@ pub(super) struct Slice {
     /// Bytes of the frames; see [`Spec::place`].
     data: Vec<u8>,
     input: VecDeque<Request>,
-    replies: Replies,
+    /// Replies in the order in which they were made, each with the first cycle in which it can go.
+    replies: VecDeque<(Cycle, Reply)>,
     to_memory: VecDeque<Transfer>,
     fills: VecDeque<Fill>,
     mshrs: Vec<Mshr>,
@@ -182,7 +180,6 @@ impl Slice {
         let frames = tags.frames();
         let spec = Spec::new(config, frames);
         let mshrs = l2.mshrs as usize;
-        let reply_capacity = (l2.hit_latency_cycles + config.interconnect.queue_entries) as usize;
         let sectors = spec.geometry.sectors() as usize;
         Slice {
             valid: vec![0; frames],
@@ -191,7 +188,7 @@ impl Slice {
             data: vec![0; frames * spec.geometry.line_bytes()],
             tags,
             input: VecDeque::with_capacity(spec.input_capacity),
-            replies: Replies::new(reply_capacity),
+            replies: VecDeque::with_capacity(spec.reply_capacity),
             to_memory: VecDeque::with_capacity(spec.to_memory_capacity),
             fills: VecDeque::with_capacity(mshrs * sectors),
             mshrs: vec![Mshr { frame: Frame(0), outstanding: 0, ordered: false, ready: false }; mshrs],
@@ -247,20 +244,27 @@ impl Slice {
         }
     }
 
-    /// Replies, oldest first.
+    /// Replies, oldest first, each with the first cycle in which it can go.
     #[inline]
-    pub(super) fn replies(&self) -> &VecDeque<ReplyHead> {
-        self.replies.heads()
+    pub(super) fn replies(&self) -> &VecDeque<(Cycle, Reply)> {
+        &self.replies
+    }
+
+    /// True if there is room for another reply.
+    #[inline]
+    fn has_reply_room(&self) -> bool {
+        self.replies.len() < self.spec.reply_capacity
     }
 
     /// Takes the reply at an index of [`replies`](Self::replies). A slice that waited for room continues in
     /// the next cycle.
     #[inline]
-    pub(super) fn take_reply(&mut self, place: usize, agenda: &mut Agenda) -> Option<&Reply> {
-        if !self.replies.has_room() {
+    pub(super) fn take_reply(&mut self, place: usize, agenda: &mut Agenda) -> Option<Reply> {
+        if !self.has_reply_room() {
             agenda.soon(self.block);
         }
-        self.replies.take(place)
+        let (_, reply) = if place == 0 { self.replies.pop_front() } else { self.replies.remove(place) }?;
+        Some(reply)
     }
 
     /// True if transfers wait for the channel.
@@ -344,13 +348,16 @@ impl Slice {
         let mut effects = Effects::default();
         let (replies, transfers) = (self.replies.len(), self.to_memory.len());
         let releases_on = self.tick_release(now, image);
-        if self.replies.has_room() {
+        if self.has_reply_room() {
             let progress = if let Some(&mshr) = self.ready.front() {
                 self.serve_waiter(now, mshr);
                 true
-            } else if let Some(plan) = self.input.front().map(|request| self.plan(request)) {
+            } else if let Some(request) = self.input.front() {
+                let plan = self.plan(request);
                 self.note_stall(now, plan.is_none());
-                if let (Some(plan), Some(request)) = (plan, plan.and_then(|_| self.input.pop_front())) {
+                if let Some(plan) = plan
+                    && let Some(request) = self.input.pop_front()
+                {
                     self.execute(now, request, plan, image);
                     effects.took_request = true;
                 }
@@ -365,7 +372,7 @@ impl Slice {
             }
         }
         if self.replies.len() > replies {
-            effects.replied = self.replies.heads().back().map(|head| head.ready);
+            effects.replied = self.replies.back().map(|&(ready, _)| ready);
         }
         if releases_on || self.releases.is_due() {
             agenda.soon(self.block);
@@ -446,7 +453,7 @@ impl Slice {
         let i = usize::from(id.0);
         let frame = self.mshrs[i].frame;
         if let Some(request) = self.waiters.pop(i) {
-            self.serve(now, &request, frame);
+            self.serve(now, request, frame);
         }
         let more = self.waiters.first(i).map(needed_sectors);
         if more.is_some_and(|needed| needed & !self.valid[frame.index()] == 0) {

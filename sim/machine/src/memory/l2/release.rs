@@ -6,7 +6,7 @@
 //! the other epoch. Cores that ask during a release wait for the next one, which serves them all.
 
 use super::super::message::ReplyKind;
-use super::{Agenda, Frame, Image, Slice};
+use super::{Agenda, Frame, Image, Reply, Slice};
 use crate::clock::{Cycle, NEVER};
 use std::collections::VecDeque;
 use wave_capture::Capture;
@@ -120,11 +120,11 @@ impl Slice {
             self.written.pop_front();
             self.writes.performed(epoch);
         }
-        if self.replies.has_room()
+        if self.has_reply_room()
             && let Some(core) = self.releases.over.pop_front()
         {
-            let reply = self.replies.push(now + self.spec.hit_latency, core);
-            (reply.tag, reply.kind, reply.line, reply.sectors) = (0, ReplyKind::Released, 0, 0);
+            let reply = Reply { core, tag: 0, kind: ReplyKind::Released, line: 0, sectors: 0, values: None };
+            self.replies.push_back((now + self.spec.hit_latency, reply));
         }
         if self.releases.is_due() {
             self.releases.present = std::mem::take(&mut self.releases.next);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::memory::geometry::LineGeometry;
-use crate::memory::message::MAX_LINE_BYTES;
+use crate::memory::message::{MAX_LINE_BYTES, Values};
 use wave_isa::table::AtomicOp;
 use wave_isa::table::CacheHint;
 
@@ -41,7 +41,8 @@ impl Bench {
 
     fn write(&mut self, tag: u32, line: u64, byte_mask: u128, value: u8) {
         let data = [value; MAX_LINE_BYTES];
-        let request = Request::write(tag, line, byte_mask, &data, CacheHint::Cached, self.geometry);
+        let values = Values::new(byte_mask, &data, 0);
+        let request = Request::write(tag, line, values, CacheHint::Cached, self.geometry);
         self.slice.accept(request, &mut self.agenda);
     }
 
@@ -49,7 +50,7 @@ impl Bench {
         let mut data = [0; MAX_LINE_BYTES];
         data[0] = 1;
         self.slice.accept(
-            Request::atomic(tag, line, AtomicOp::Add, 0xF, &data, 0, self.geometry),
+            Request::atomic(tag, line, AtomicOp::Add, Values::new(0xF, &data, 0), self.geometry),
             &mut self.agenda,
         );
     }
@@ -74,12 +75,13 @@ impl Bench {
         self.slice.expect_fill(self.now, transfer.fetch.unwrap(), transfer.sectors, &mut self.agenda);
     }
 
-    /// Replies made so far: first cycle in which each can go, tag, first byte.
+    /// Replies made so far: first cycle in which each can go, tag, first byte; 0 if it brings none.
     fn replies(&mut self) -> Vec<(Cycle, u32, u8)> {
         let mut replies = Vec::new();
-        while let Some(&ReplyHead { ready, .. }) = self.slice.replies().front() {
+        while let Some(&(ready, _)) = self.slice.replies().front() {
             let reply = self.slice.take_reply(0, &mut self.agenda).unwrap();
-            replies.push((ready, reply.tag, reply.data[0]));
+            let brings = reply.packet_sectors() > 0;
+            replies.push((ready, reply.tag, if brings { reply.data()[0] } else { 0 }));
         }
         replies
     }
@@ -111,9 +113,9 @@ fn a_write_never_waits_for_memory_and_its_bytes_survive_a_fetch() {
     bench.ticks(10);
     bench.bring(&fetch[0]);
     bench.tick();
-    let ready = bench.slice.replies().front().unwrap().ready;
+    let ready = bench.slice.replies().front().unwrap().0;
     let reply = bench.slice.take_reply(0, &mut bench.agenda).unwrap();
-    assert_eq!((ready, &reply.data[..3]), (112 + 5, &[1, 9, 1][..]), "served in the cycle of the fill");
+    assert_eq!((ready, &reply.data()[..3]), (112 + 5, &[1, 9, 1][..]), "served in the cycle of the fill");
     // A completely written sector can be read without a fetch.
     bench.replies();
     bench.write(3, 128, 0xFFFF_FFFF << 32, 8);

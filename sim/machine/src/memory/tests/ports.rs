@@ -5,7 +5,7 @@ use super::{MAX_LINE_BYTES, MemorySystem};
 use crate::clock::Cycle;
 use crate::config::{Config, DramPolicy, Topology};
 use crate::memory::geometry::LineGeometry;
-use crate::memory::message::{CODE_SPACE, Request, RequestKind};
+use crate::memory::message::{CODE_SPACE, Request, RequestKind, Values};
 use crate::memory::tests::topologies::two_routers;
 use fnv::FnvHasher;
 use rand::{RngExt, SeedableRng};
@@ -65,12 +65,13 @@ fn request(rng: &mut Pcg32, geometry: LineGeometry, slices: u32) -> Request {
         50..600 => Request::read(tag, line, sectors, hint),
         600..900 => {
             let mask = geometry.bytes_of(sectors) & (u128::from(tag) << 64 | u128::from(!tag) | 0xFF << 32);
-            Request::write(tag, line, if mask == 0 { within } else { mask }, &data, hint, geometry)
+            let mask = if mask == 0 { within } else { mask };
+            Request::write(tag, line, Values::new(mask, &data, 0), hint, geometry)
         }
         _ => {
             let op = AtomicOp::ALL[rng.random_range(0..AtomicOp::ALL.len())];
             let words = if op == AtomicOp::Cas { 0xF0 } else { 0xF0F_00FF & within };
-            Request::atomic(tag, line, op, words, &data, tag, geometry)
+            Request::atomic(tag, line, op, Values::new(words, &data, tag), geometry)
         }
     }
 }
@@ -100,7 +101,7 @@ fn play(name: &str, config: &Config) -> (u64, u64, Cycle) {
                     let bytes = wanted[&(reply.core, reply.tag)];
                     (0..geometry.line_bytes())
                         .filter(|at| bytes >> at & 1 == 1)
-                        .for_each(|at| hash.write_u8(reply.data[at]));
+                        .for_each(|at| hash.write_u8(reply.data()[at]));
                     port.pop_reply(cycle);
                     (replies, outstanding) = (replies + 1, outstanding - 1);
                 }
