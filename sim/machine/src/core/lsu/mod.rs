@@ -474,6 +474,9 @@ impl Core {
         if instruction.returns && first && lsu.pending == lsu.pending_entries {
             return;
         }
+        if !P::ON && instruction.memory.kind == AccessKind::Store && self.l1.refuses_stores() {
+            return self.l1.refuse(now, Reject::Outgoing);
+        }
         let line_bytes = lsu.line_bytes;
         let line = instruction.lines[instruction.next_line];
         let epoch = self.waves.releases.open();

@@ -144,21 +144,32 @@ impl L1 {
     ) -> Result<bool, Reject> {
         debug_assert!(access.owner < frames::WRITE_BACK, "the upper bits of a tag are not the owner's");
         let result = self.plan(access).map(|plan| self.execute(now, access, plan, take));
-        self.blocked = result.err();
         match result {
             Ok(_) => {
+                self.blocked = None;
                 if let Some(since) = self.rejected_since.take() {
                     self.counters.reservation_fail_cycles += now - since;
                 }
             }
-            Err(reason) => {
-                if self.rejected_since.is_none() {
-                    self.rejected_since = Some(now);
-                    self.count_reject(reason);
-                }
-            }
+            Err(reason) => self.refuse(now, reason),
         }
         result
+    }
+
+    /// True if it refuses any store now, because the L2 has to get it and the queue to the interconnect is full. Such a
+    /// store need not be looked at.
+    #[inline]
+    pub(crate) fn refuses_stores(&self) -> bool {
+        self.outgoing_room() == 0 && !self.dirty.writes_back() && self.mshrs.pending_atomics() == 0
+    }
+
+    /// An access is rejected.
+    pub(crate) fn refuse(&mut self, now: Cycle, reason: Reject) {
+        self.blocked = Some(reason);
+        if self.rejected_since.is_none() {
+            self.rejected_since = Some(now);
+            self.count_reject(reason);
+        }
     }
 
     /// The plan of an access.
@@ -252,7 +263,7 @@ impl L1 {
             return now;
         }
         let response = self.responses.next().max(now);
-        if self.leaves_from == NEVER {
+        if response == now || self.leaves_from == NEVER {
             return response;
         }
         response.min(port.next_ready(now.max(self.leaves_from)).unwrap_or(NEVER))

@@ -197,7 +197,7 @@ impl Slice {
         };
         if written != 0 {
             self.dirty[i] |= written;
-            self.valid[i] |= self.spec.geometry.full_sectors_of(self.dirty[i]);
+            self.valid[i] |= self.spec.geometry.full_among(sectors, self.dirty[i]);
         }
         if request.hint != CacheHint::Streaming {
             self.tags.touch(frame);

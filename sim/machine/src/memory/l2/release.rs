@@ -53,6 +53,12 @@ impl Releases {
     pub(super) fn is_due(&self) -> bool {
         self.stage.is_none() && !self.next.is_empty()
     }
+
+    /// True if no release runs or is asked for, and all cores know of those that are over.
+    #[inline]
+    fn is_idle(&self) -> bool {
+        self.stage.is_none() && self.next.is_empty() && self.over.is_empty()
+    }
 }
 
 /// Writes on their way to memory, in two epochs, like the stores of a core in [`crate::core::release`].
@@ -112,7 +118,8 @@ impl Slice {
         self.written.front().map_or(NEVER, |&(at, _)| at)
     }
 
-    /// The release's part of a cycle. True if it has something to do in the next cycle.
+    /// The release's part of a cycle, before that of the accesses. True if it has something to do in the next cycle.
+    #[inline]
     pub(super) fn tick_release(&mut self, now: Cycle, image: &mut Image) -> bool {
         while let Some(&(at, epoch)) = self.written.front()
             && at <= now
@@ -120,6 +127,10 @@ impl Slice {
             self.written.pop_front();
             self.writes.performed(epoch);
         }
+        !self.releases.is_idle() && self.go_on_releasing(now, image)
+    }
+
+    fn go_on_releasing(&mut self, now: Cycle, image: &mut Image) -> bool {
         if self.has_reply_room()
             && let Some(core) = self.releases.over.pop_front()
         {
