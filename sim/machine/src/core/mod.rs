@@ -256,7 +256,9 @@ impl Core {
             self.write_back(now, ops, probe);
         }
         self.receive_reply(now);
-        self.receive_accesses(now, ops, probe);
+        if self.l1.next_response().min(self.lsu.next_local_result()) <= now {
+            self.receive_accesses(now, ops, probe);
+        }
         self.tick_lsu(now, ops, probe)?;
         if begins || self.activity.progress {
             // Fetch does not see the shadows that begin by an issue in this cycle (F1).
@@ -269,7 +271,9 @@ impl Core {
             self.activity.wake = if self.activity.progress { now + 1 } else { self.next_event(now) };
         }
         let closing = self.closing();
-        self.activity.moved |= self.tick_l1(now, closing, probe);
+        if closing != 0 || self.l1.leaves_from() <= now {
+            self.activity.moved |= self.tick_l1(now, closing, probe);
+        }
         Ok(())
     }
 
@@ -361,7 +365,10 @@ impl Core {
 
     /// The next cycle in which the core has something to do; [`NEVER`] if only a message can wake it.
     pub(crate) fn next_wake(&self, from: Cycle) -> Cycle {
-        if self.activity.wake <= from { from } else { self.activity.wake.min(self.next_message(from)) }
+        if self.activity.wake.min(self.l1.next_response()) <= from {
+            return from;
+        }
+        self.activity.wake.min(self.next_message(from))
     }
 
     /// True if no wave is resident and no store is on its way to the L2. An L1 that writes back may hold

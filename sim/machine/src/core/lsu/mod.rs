@@ -243,6 +243,12 @@ impl Lsu {
         !self.returns.is_empty()
     }
 
+    /// The cycle in which the next result of local memory arrives.
+    #[inline]
+    pub(crate) fn next_local_result(&self) -> Cycle {
+        self.local_result_at
+    }
+
     /// The first cycle from `from` on in which the unit acts by itself. `blocked`: the L1 does not take the access in the
     /// latch.
     #[inline]

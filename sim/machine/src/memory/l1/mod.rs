@@ -247,6 +247,18 @@ impl L1 {
         Some(response)
     }
 
+    /// The first cycle in which a response can be taken; [`NEVER`] if there is none.
+    #[inline]
+    pub(crate) fn next_response(&self) -> Cycle {
+        self.responses.next()
+    }
+
+    /// Lower bound of the cycle in which a request can leave; [`NEVER`] if there is none.
+    #[inline]
+    pub(crate) fn leaves_from(&self) -> Cycle {
+        self.leaves_from
+    }
+
     /// An acquire of device scope: drops everything that the L2 has too (M18). Outstanding misses serve the
     /// accesses that wait for them and install nothing.
     pub fn invalidate(&mut self) {
