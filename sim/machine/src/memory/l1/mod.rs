@@ -74,7 +74,8 @@ pub struct L1 {
     /// Why the last access was rejected, as long as the reason holds.
     blocked: Option<Reject>,
     counters: L1Counters,
-    /// Values of replies, for the next requests.
+    /// Values of replies, for the next requests, into which the boxes go as they are.
+    #[allow(clippy::vec_box)]
     #[scratch]
     spare: Vec<Box<Values>>,
 }
