@@ -115,12 +115,15 @@ pub struct Core {
 /// What the run loop of a core goes by to visit only cycles in which it can do something.
 #[derive(Debug, Capture)]
 struct Activity {
-    /// The current cycle has changed some state.
+    /// The current cycle has changed something that a stage of the pipeline may see in this cycle or the next.
     progress: bool,
+    /// The current cycle has changed something between the load/store unit and the port that no other stage sees.
+    moved: bool,
     /// Bit s: scheduler s has to look for a wave to issue. Nothing has changed for the others since they last
     /// looked, so they would find none again, for the same reason.
     stale: u32,
-    /// First cycle in which the core can act without a message from outside.
+    /// First cycle in which a stage of the pipeline can act without a message. The load/store unit and the L1 are asked
+    /// apart.
     wake: Cycle,
     /// The last cycle in which some state changed.
     last_activity: Cycle,
@@ -182,7 +185,7 @@ impl Core {
             l1,
             links,
             account: Account::new(start),
-            activity: Activity { progress: false, stale: 0, wake: NEVER, last_activity: start },
+            activity: Activity { progress: false, moved: false, stale: 0, wake: NEVER, last_activity: start },
             writes_back_all: false,
             spec,
         }
@@ -213,12 +216,11 @@ impl Core {
     ) -> Result<(), Box<Fault>> {
         let mut now = self.next_visit(from);
         while now < to {
-            self.activity.progress = false;
+            (self.activity.progress, self.activity.moved) = (false, false);
             let idle = self.is_idle();
             self.tick(now, ops, probe)?;
-            self.activity.wake = if self.activity.progress { now + 1 } else { self.next_event(now) };
             // Lines of code that no wave waits for may come to an idle core, also after the kernel's end.
-            if self.activity.progress && !(idle && self.is_idle()) {
+            if (self.activity.progress || self.activity.moved) && !(idle && self.is_idle()) {
                 self.activity.last_activity = now;
             }
             now = self.next_visit(now + 1);
@@ -227,38 +229,58 @@ impl Core {
     }
 
     /// The cycle to simulate next.
-    fn next_visit(&mut self, from: Cycle) -> Cycle {
+    fn next_visit(&self, from: Cycle) -> Cycle {
         if self.spec.skip_idle { self.next_wake(from) } else { from }
     }
 
-    /// Simulates one cycle. The calls are in the order of the stages, consumers first (rule P1).
+    /// Simulates one cycle. The calls are in the order of the stages, consumers first (rule P1). In many cycles only
+    /// something between the load/store unit and the port moves; then the stages around that are left out.
     fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
         if !self.spec.skip_idle {
             // Visiting every cycle: look everywhere, to test that skipping changes nothing.
             self.activity.stale = (1 << self.schedulers.len()) - 1;
+            self.activity.wake = now;
             self.latches.operands_to_dispatch.all_by(0);
         }
-        self.start_workgroups(now);
-        self.resolve(now, ops, probe);
-        self.end_shadows(now);
-        // Fetch does not see the shadows that begin by an issue in this cycle (F1).
-        let shadow = self.waves.shadow;
-        self.look_at_releases();
-        // The instruction cache sends first: without code nothing moves.
-        self.activity.progress |= self.fetch.send_miss(now, &mut self.links.port, probe);
-        self.activity.progress |= self.ask_for_release(now, probe);
-        self.write_back(now, ops, probe);
+        let begins = self.activity.wake <= now
+            || self.links.starts.next_arrival().is_some_and(|at| at <= now)
+            || self.wants_port();
+        if begins {
+            self.start_workgroups(now);
+            self.resolve(now, ops, probe);
+            self.end_shadows(now);
+            self.look_at_releases();
+            // The instruction cache sends first: without code nothing moves.
+            self.activity.progress |= self.fetch.send_miss(now, &mut self.links.port, probe);
+            self.activity.progress |= self.ask_for_release(now, probe);
+            self.write_back(now, ops, probe);
+        }
         self.receive_reply(now);
-        self.receive_accesses(now, ops, probe);
+        if self.l1.next_response().min(self.lsu.next_local_result()) <= now {
+            self.receive_accesses(now, ops, probe);
+        }
         self.tick_lsu(now, ops, probe)?;
-        self.dispatch(now, ops, probe);
-        self.read_operands(now, ops, probe);
-        self.issue(now, ops, probe)?;
-        self.decode(now, ops, probe);
-        self.fetch_groups(now, shadow, ops, probe);
+        if begins || self.activity.progress {
+            // Fetch does not see the shadows that begin by an issue in this cycle (F1).
+            let shadow = self.waves.shadow;
+            self.dispatch(now, ops, probe);
+            self.read_operands(now, ops, probe);
+            self.issue(now, ops, probe)?;
+            self.decode(now, ops, probe);
+            self.fetch_groups(now, shadow, ops, probe);
+            self.activity.wake = if self.activity.progress { now + 1 } else { self.next_event(now) };
+        }
         let closing = self.closing();
-        self.activity.progress |= self.tick_l1(now, closing, probe);
+        if closing != 0 || self.l1.leaves_from() <= now {
+            self.activity.moved |= self.tick_l1(now, closing, probe);
+        }
         Ok(())
+    }
+
+    /// True if the instruction cache or a release has something to send.
+    #[inline]
+    fn wants_port(&self) -> bool {
+        self.fetch.wants_port() || self.waves.releases.wants_port()
     }
 
     /// Asks one L2 slice for a release if one is still to be asked and the port is free (B6).
@@ -295,31 +317,38 @@ impl Core {
         let lsu = &mut self.lsu;
         if reply.tag & ICACHE_TAG != 0 {
             self.waves.fetching &= !self.fetch.filled(reply.tag);
+            self.activity.progress = true;
         } else if reply.kind == ReplyKind::Released {
             self.waves.releases.answer();
+            self.activity.progress = true;
         } else if !self.l1.accept(now, reply, &mut |owner, line| lsu.take_values(owner, line)) {
             return;
         }
-        self.links.port.pop_reply(now);
-        self.activity.progress = true;
+        if let Some(reply) = self.links.port.pop_reply(now) {
+            self.l1.recycle(reply);
+        }
+        self.activity.moved = true;
     }
 
-    /// First cycle from `from` on in which a message arrives, or the L1 or the port has something to do.
-    fn next_message(&mut self, from: Cycle) -> Cycle {
+    /// First cycle from `from` on in which a message arrives, or the load/store unit, the L1 or the port has something to
+    /// do.
+    fn next_message(&self, from: Cycle) -> Cycle {
+        let port = &self.links.port;
+        let lsu = self.lsu.next_event(from, self.l1.is_blocked());
+        let next =
+            lsu.min(self.l1.next_event(from, port, self.closing())).min(port.next_reply().unwrap_or(NEVER));
+        if next <= from {
+            return from;
+        }
         let starts = self.links.starts.next_arrival().unwrap_or(NEVER);
-        let replies = self.links.port.next_reply().unwrap_or(NEVER);
-        let closing = self.closing();
-        let port = &mut self.links.port;
-        let wants_port = self.fetch.wants_port() || self.waves.releases.wants_port();
-        let code = if wants_port { port.next_ready(from).unwrap_or(NEVER) } else { NEVER };
-        let l1 = self.l1.next_event(from, port, closing);
-        starts.min(replies).min(code).min(l1).max(from)
+        let code = if self.wants_port() { port.next_ready(from).unwrap_or(NEVER) } else { NEVER };
+        next.min(starts).min(code).max(from)
     }
 
-    /// First cycle after `now` in which something can happen without a message.
+    /// First cycle after `now` in which a stage of the pipeline can act without a message.
     fn next_event(&self, now: Cycle) -> Cycle {
         let shadow = self.latches.shadows.front().map_or(NEVER, |&(ends, _)| ends);
-        if !self.latches.issue_to_dispatch.is_empty() {
+        if !self.latches.issue_to_dispatch.is_empty() || self.lsu.returns() {
             return now + 1;
         }
         let departure = self
@@ -332,12 +361,14 @@ impl Core {
             .min(shadow)
             .min(self.latches.execute_to_write_back.next_due(now))
             .min(self.fetch.next_event())
-            .min(self.lsu.next_event(now))
     }
 
     /// The next cycle in which the core has something to do; [`NEVER`] if only a message can wake it.
-    pub(crate) fn next_wake(&mut self, from: Cycle) -> Cycle {
-        if self.activity.wake <= from { from } else { self.activity.wake.min(self.next_message(from)) }
+    pub(crate) fn next_wake(&self, from: Cycle) -> Cycle {
+        if self.activity.wake.min(self.l1.next_response()) <= from {
+            return from;
+        }
+        self.activity.wake.min(self.next_message(from))
     }
 
     /// True if no wave is resident and no store is on its way to the L2. An L1 that writes back may hold

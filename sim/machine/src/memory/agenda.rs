@@ -4,6 +4,7 @@
 use crate::clock::{Cycle, NEVER};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 use wave_capture::Capture;
 
 /// A set of small integers.
@@ -54,15 +55,27 @@ impl BitSet {
     /// Removes and returns the lowest number.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<usize> {
+        self.pop_below(usize::MAX)
+    }
+
+    /// Removes and returns the lowest number if it is below `end`.
+    #[inline]
+    fn pop_below(&mut self, end: usize) -> Option<usize> {
         if self.first != 0 {
             let bit = self.first.trailing_zeros() as usize;
+            if bit >= end {
+                return None;
+            }
             self.first &= self.first - 1;
             return Some(bit);
         }
         let (w, word) = self.more.iter_mut().enumerate().find(|(_, word)| **word != 0)?;
-        let bit = word.trailing_zeros() as usize;
+        let number = (w + 1) * 64 + word.trailing_zeros() as usize;
+        if number >= end {
+            return None;
+        }
         *word &= *word - 1;
-        Some((w + 1) * 64 + bit)
+        Some(number)
     }
 
     /// The lowest number not below `from`, else the lowest of all: round-robin arbitration.
@@ -95,8 +108,9 @@ fn entries_between(before: Cycle, now: Cycle) -> u64 {
     if cycles >= RING as u64 { u64::MAX } else { ((1 << cycles) - 1u64).rotate_left(first as u32) }
 }
 
-/// The next cycle in which each block of one kind has to be simulated. Simulating a block without need
-/// changes nothing, so an entry may be early. Each block plans its next cycle anew whenever it is simulated.
+/// The next cycle in which each block has to be simulated. Simulating a block without need changes nothing, so an
+/// entry may be early. Each block plans its next cycle anew whenever it is simulated. Blocks are numbered in the order
+/// in which they act in a cycle; those of one kind have adjacent numbers.
 #[derive(Debug, Clone, Capture)]
 pub(crate) struct Agenda {
     cycle: Cycle,
@@ -114,9 +128,14 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// An agenda of `blocks` blocks with nothing to do.
-    pub(super) fn new(blocks: usize) -> Agenda {
-        Agenda {
+    /// An agenda of blocks with nothing to do: so many of each kind. Also returns the numbers of each kind.
+    pub(super) fn new<const KINDS: usize>(counts: [usize; KINDS]) -> (Agenda, [Range<usize>; KINDS]) {
+        let mut blocks = 0;
+        let kinds = counts.map(|count| {
+            blocks += count;
+            blocks - count..blocks
+        });
+        let agenda = Agenda {
             cycle: 0,
             due: BitSet::new(blocks),
             soon: BitSet::new(blocks),
@@ -125,15 +144,18 @@ impl Agenda {
             near_more: if blocks > 64 { vec![BitSet::new(blocks - 64); RING] } else { Vec::new() },
             occupied: 0,
             later: BinaryHeap::with_capacity(blocks),
-        }
+        };
+        (agenda, kinds)
     }
 
-    /// Starts a cycle: blocks planned for it or earlier become due.
+    /// Starts a cycle: blocks planned for it or earlier become due, or with `everything` all.
     #[inline]
-    pub(super) fn begin(&mut self, now: Cycle) {
+    pub(super) fn begin(&mut self, now: Cycle, everything: bool) {
+        if everything {
+            (0..self.planned.len()).for_each(|block| self.soon.insert(block));
+        }
         let before = std::mem::replace(&mut self.cycle, now);
         let near = self.occupied & entries_between(before, now);
-        // Most kinds of blocks have nothing to do in most cycles.
         if near != 0 || !self.soon.is_empty() || self.later.peek().is_some_and(|&Reverse((at, _))| at <= now)
         {
             self.take(before, now, near);
@@ -183,13 +205,7 @@ impl Agenda {
         }
     }
 
-    /// Makes every block due.
-    pub(crate) fn begin_all(&mut self, now: Cycle) {
-        self.begin(now);
-        (0..self.planned.len()).for_each(|block| self.due.insert(block));
-    }
-
-    /// Plans a block for this cycle, before its kind has had its turn.
+    /// Plans a block for this cycle, before it has had its turn.
     #[inline]
     pub(super) fn now(&mut self, block: usize) {
         self.due.insert(block);
@@ -222,10 +238,11 @@ impl Agenda {
         }
     }
 
-    /// Takes the lowest block that is due in this cycle.
+    /// Takes the lowest block of a kind that is due in this cycle, as its place in the kind. The kinds before it must
+    /// have had their turns.
     #[inline]
-    pub(crate) fn take_due(&mut self) -> Option<usize> {
-        self.due.pop()
+    pub(super) fn take_due(&mut self, kind: &Range<usize>) -> Option<usize> {
+        self.due.pop_below(kind.end).map(|block| block - kind.start)
     }
 
     /// Lower bound of the next cycle in which a block is due.
@@ -260,19 +277,21 @@ mod tests {
 
     #[test]
     fn blocks_are_due_in_their_cycle_and_once() {
-        let mut agenda = Agenda::new(4);
-        agenda.begin(10);
+        let (mut agenda, [first, second]) = Agenda::new([2, 2]);
+        agenda.begin(10, false);
         agenda.at(1, 20);
         agenda.at(1, 15);
         agenda.at(2, 11);
         assert_eq!(agenda.next(), 11);
-        agenda.begin(11);
-        assert_eq!((agenda.take_due(), agenda.take_due()), (Some(2), None));
-        assert_eq!(agenda.next(), 15);
-        agenda.begin(15);
-        assert_eq!((agenda.take_due(), agenda.take_due()), (Some(1), None));
+        agenda.begin(11, false);
+        assert_eq!((agenda.take_due(&first), agenda.take_due(&second)), (None, Some(0)));
+        assert_eq!((agenda.take_due(&second), agenda.next()), (None, 15));
+        agenda.begin(15, false);
+        assert_eq!((agenda.take_due(&first), agenda.take_due(&second)), (Some(1), None));
         // The earlier plan replaced the later one. The block has to plan again.
-        agenda.begin(20);
-        assert_eq!((agenda.take_due(), agenda.next()), (None, NEVER));
+        agenda.begin(20, false);
+        assert_eq!((agenda.take_due(&first), agenda.take_due(&second), agenda.next()), (None, None, NEVER));
+        agenda.begin(21, true);
+        assert_eq!((agenda.take_due(&first), agenda.take_due(&first)), (Some(0), Some(1)));
     }
 }

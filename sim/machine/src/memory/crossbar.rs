@@ -12,6 +12,7 @@ use super::port::{CorePort, CorePorts};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::stats::counters;
+use std::ops::Range;
 use wave_capture::Capture;
 
 counters! {
@@ -47,8 +48,11 @@ pub(super) struct RequestCrossbar {
     hash: SliceHash,
     #[spec]
     cycles: PacketCycles,
-    ports: Agenda,
-    slices: Agenda,
+    /// Its blocks in the agenda: sides of cores, sides of slices.
+    #[spec]
+    ports: Range<usize>,
+    #[spec]
+    slices: Range<usize>,
     /// Ports whose oldest packet is entered in `waiting`.
     offered: BitSet,
     /// Per slice: ports whose oldest packet is for it.
@@ -62,49 +66,36 @@ pub(super) struct RequestCrossbar {
 }
 
 impl RequestCrossbar {
-    pub(super) fn new(config: &Config) -> RequestCrossbar {
-        let (cores, slices) = (config.cores as usize, config.l2.slices as usize);
+    /// A crossbar whose sides have these blocks in the agenda.
+    pub(super) fn new(config: &Config, ports: Range<usize>, slices: Range<usize>) -> RequestCrossbar {
         RequestCrossbar {
             geometry: LineGeometry::new(config),
             hash: SliceHash::new(config.l2.slices),
             cycles: LineGeometry::new(config).packet_cycles(config.interconnect.port_bytes_per_cycle),
-            ports: Agenda::new(cores),
-            slices: Agenda::new(slices),
-            offered: BitSet::new(cores),
-            waiting: vec![BitSet::new(cores); slices],
-            turn: vec![0; slices],
-            core_free_at: vec![0; cores],
-            slice_free_at: vec![0; slices],
+            offered: BitSet::new(ports.len()),
+            waiting: vec![BitSet::new(ports.len()); slices.len()],
+            turn: vec![0; slices.len()],
+            core_free_at: vec![0; ports.len()],
+            slice_free_at: vec![0; slices.len()],
+            ports,
+            slices,
         }
     }
 
     /// Packets were exchanged with a core; its oldest arrives in cycle `arrival`.
-    pub(super) fn expect(&mut self, core: usize, arrival: Cycle) {
+    #[inline]
+    pub(super) fn expect(&mut self, core: usize, arrival: Cycle, agenda: &mut Agenda) {
         // Packets behind a waiting one are looked at when that one is taken.
         if !self.offered.contains(core) {
-            self.ports.at(core, arrival);
+            agenda.at(self.ports.start + core, arrival);
         }
     }
 
     /// A slice has taken a request out of its queue.
     #[inline]
-    pub(super) fn slice_has_room(&mut self, slice: usize) {
+    pub(super) fn slice_has_room(&mut self, slice: usize, agenda: &mut Agenda) {
         if !self.waiting[slice].is_empty() {
-            self.slices.soon(slice);
-        }
-    }
-
-    pub(super) fn next(&self) -> Cycle {
-        self.ports.next().min(self.slices.next())
-    }
-
-    pub(super) fn begin(&mut self, now: Cycle, everything: bool) {
-        if everything {
-            self.ports.begin_all(now);
-            self.slices.begin_all(now);
-        } else {
-            self.ports.begin(now);
-            self.slices.begin(now);
+            agenda.soon(self.slices.start + slice);
         }
     }
 
@@ -113,18 +104,18 @@ impl RequestCrossbar {
         now: Cycle,
         ports: &mut CorePorts,
         slices: &mut [Slice],
-        slice_agenda: &mut Agenda,
+        agenda: &mut Agenda,
         counters: &mut InterconnectCounters,
     ) {
-        while let Some(core) = self.ports.take_due() {
-            self.offer(now, core, &ports[core]);
+        while let Some(core) = agenda.take_due(&self.ports) {
+            self.offer(now, core, &ports[core], agenda);
         }
-        while let Some(s) = self.slices.take_due() {
+        while let Some(s) = agenda.take_due(&self.slices) {
             if self.waiting[s].is_empty() {
                 continue;
             }
             if self.slice_free_at[s] > now {
-                self.slices.at(s, self.slice_free_at[s]);
+                agenda.at(self.slices.start + s, self.slice_free_at[s]);
                 continue;
             }
             // A full slice is planned again by `slice_has_room`.
@@ -138,8 +129,7 @@ impl RequestCrossbar {
             counters.requests += 1;
             counters.request_bytes += u64::from(bytes);
             counters.request_port_busy_cycles += cycles;
-            slices[s].accept(request);
-            slice_agenda.now(s);
+            slices[s].accept(request, agenda);
             self.waiting[s].remove(core);
             self.offered.remove(core);
             self.turn[s] = core + 1;
@@ -147,10 +137,10 @@ impl RequestCrossbar {
             self.core_free_at[core] = now + cycles;
             // A packet that has not been exchanged yet is planned by `expect`.
             if let Some(arrival) = ports[core].requests.next_arrival() {
-                self.ports.at(core, arrival.max(now + cycles));
+                agenda.at(self.ports.start + core, arrival.max(now + cycles));
             }
             if !self.waiting[s].is_empty() {
-                self.slices.at(s, now + cycles);
+                agenda.at(self.slices.start + s, now + cycles);
             }
         }
     }
@@ -161,12 +151,12 @@ impl RequestCrossbar {
     }
 
     /// Enters the oldest packet of a port for its slice.
-    fn offer(&mut self, now: Cycle, core: usize, port: &CorePort) {
+    fn offer(&mut self, now: Cycle, core: usize, port: &CorePort, agenda: &mut Agenda) {
         if self.offered.contains(core) {
             return;
         }
         if self.core_free_at[core] > now {
-            self.ports.at(core, self.core_free_at[core]);
+            agenda.at(self.ports.start + core, self.core_free_at[core]);
             return;
         }
         match port.requests.peek(now) {
@@ -174,11 +164,11 @@ impl RequestCrossbar {
                 let slice = self.hash.slice(self.geometry.number(request.line));
                 self.waiting[slice].insert(core);
                 self.offered.insert(core);
-                self.slices.now(slice);
+                agenda.now(self.slices.start + slice);
             }
             None => {
                 if let Some(arrival) = port.requests.next_arrival() {
-                    self.ports.at(core, arrival);
+                    agenda.at(self.ports.start + core, arrival);
                 }
             }
         }
@@ -194,7 +184,9 @@ pub(super) struct ReplyCrossbar {
     cycles: PacketCycles,
     #[spec]
     window: usize,
-    slices: Agenda,
+    /// The blocks of its sides of slices in the agenda.
+    #[spec]
+    slices: Range<usize>,
     /// Slices with a reply for a core whose link has no credit, not even on its way.
     starved: BitSet,
     /// Per core: the next slice in turn.
@@ -211,42 +203,35 @@ pub(super) struct ReplyCrossbar {
 }
 
 impl ReplyCrossbar {
-    pub(super) fn new(config: &Config) -> ReplyCrossbar {
-        let (cores, slices) = (config.cores as usize, config.l2.slices as usize);
+    /// A crossbar whose sides of slices have these blocks in the agenda.
+    pub(super) fn new(config: &Config, slices: Range<usize>) -> ReplyCrossbar {
+        let cores = config.cores as usize;
         ReplyCrossbar {
             sector_bytes: config.core.l1.sector_bytes,
             cycles: LineGeometry::new(config).packet_cycles(config.interconnect.port_bytes_per_cycle),
             window: config.interconnect.queue_entries as usize,
-            slices: Agenda::new(slices),
-            starved: BitSet::new(slices),
+            starved: BitSet::new(slices.len()),
             turn: vec![0; cores],
-            slice_free_at: vec![0; slices],
+            slice_free_at: vec![0; slices.len()],
             core_free_at: vec![0; cores],
             chosen: vec![None; cores],
-            senders: Vec::with_capacity(slices),
+            senders: Vec::with_capacity(slices.len()),
             chosen_cores: Vec::with_capacity(cores),
+            slices,
         }
     }
 
     /// A slice's oldest reply can go from cycle `ready` on.
     #[inline]
-    pub(super) fn expect(&mut self, slice: usize, ready: Cycle) {
-        self.slices.at(slice, ready);
+    pub(super) fn expect(&mut self, slice: usize, ready: Cycle, agenda: &mut Agenda) {
+        agenda.at(self.slices.start + slice, ready);
     }
 
     /// Credits of a core's reply link are on the way back.
-    pub(super) fn credits_return(&mut self) {
+    pub(super) fn credits_return(&mut self, agenda: &mut Agenda) {
         while let Some(slice) = self.starved.pop() {
-            self.slices.soon(slice);
+            agenda.soon(self.slices.start + slice);
         }
-    }
-
-    pub(super) fn next(&self) -> Cycle {
-        self.slices.next()
-    }
-
-    pub(super) fn begin(&mut self, now: Cycle, everything: bool) {
-        if everything { self.slices.begin_all(now) } else { self.slices.begin(now) }
     }
 
     pub(super) fn tick(
@@ -254,13 +239,13 @@ impl ReplyCrossbar {
         now: Cycle,
         ports: &mut CorePorts,
         slices: &mut [Slice],
-        slice_agenda: &mut Agenda,
+        agenda: &mut Agenda,
         counters: &mut InterconnectCounters,
     ) {
         self.senders.clear();
-        while let Some(s) = self.slices.take_due() {
+        while let Some(s) = agenda.take_due(&self.slices) {
             if self.slice_free_at[s] > now {
-                self.slices.at(s, self.slice_free_at[s]);
+                agenda.at(self.slices.start + s, self.slice_free_at[s]);
             } else {
                 self.senders.push(s);
             }
@@ -271,7 +256,7 @@ impl ReplyCrossbar {
             let mut i = 0;
             while i < self.senders.len() {
                 let s = self.senders[i];
-                if self.propose(now, s, ports, &slices[s]) {
+                if self.propose(now, s, ports, &slices[s], agenda) {
                     i += 1;
                 } else {
                     self.senders.swap_remove(i);
@@ -279,18 +264,18 @@ impl ReplyCrossbar {
             }
             while let Some(core) = self.chosen_cores.pop() {
                 let Some((s, place)) = self.chosen[core].take() else { continue };
-                let Some(reply) = slices[s].take_reply(place, s, slice_agenda) else { continue };
+                let Some(reply) = slices[s].take_reply(place, agenda) else { continue };
                 let bytes = reply.packet_bytes(self.sector_bytes);
                 let cycles = self.cycles.of(reply.packet_sectors());
                 counters.replies += 1;
                 counters.reply_bytes += u64::from(bytes);
                 counters.reply_port_busy_cycles += cycles;
-                ports.send_reply(now, now + cycles - 1, core, reply.clone());
+                ports.send_reply(now, now + cycles - 1, core, reply);
                 self.turn[core] = s + 1;
                 self.core_free_at[core] = now + cycles;
                 self.slice_free_at[s] = now + cycles;
-                if let Some(reply) = slices[s].replies().front() {
-                    self.slices.at(s, reply.ready.max(now + cycles));
+                if let Some(&(ready, _)) = slices[s].replies().front() {
+                    agenda.at(self.slices.start + s, ready.max(now + cycles));
                 }
             }
             self.senders.retain(|&s| self.slice_free_at[s] <= now);
@@ -303,11 +288,18 @@ impl ReplyCrossbar {
     }
 
     /// Proposes a reply of slice `s`. If none can go, returns false and plans the next try.
-    fn propose(&mut self, now: Cycle, s: usize, ports: &mut CorePorts, slice: &Slice) -> bool {
+    fn propose(
+        &mut self,
+        now: Cycle,
+        s: usize,
+        ports: &CorePorts,
+        slice: &Slice,
+        agenda: &mut Agenda,
+    ) -> bool {
         let mut again = NEVER;
-        for (place, reply) in slice.replies().iter().take(self.window).enumerate() {
-            if reply.ready > now {
-                again = again.min(reply.ready);
+        for (place, (ready, reply)) in slice.replies().iter().take(self.window).enumerate() {
+            if *ready > now {
+                again = again.min(*ready);
                 break;
             }
             let core = usize::from(reply.core);
@@ -337,7 +329,7 @@ impl ReplyCrossbar {
             return true;
         }
         if again != NEVER {
-            self.slices.at(s, again);
+            agenda.at(self.slices.start + s, again);
         }
         false
     }

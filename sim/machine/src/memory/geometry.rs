@@ -120,8 +120,13 @@ impl LineGeometry {
     /// Sectors whose bytes are all in a byte mask.
     #[inline]
     pub(crate) fn full_sectors_of(self, byte_mask: u128) -> u8 {
-        let mut touched = self.sectors_of(byte_mask);
-        let mut full = touched;
+        self.full_among(self.sectors_of(byte_mask), byte_mask)
+    }
+
+    /// Of some sectors, those whose bytes are all in a byte mask.
+    #[inline]
+    pub(crate) fn full_among(self, sectors: u8, byte_mask: u128) -> u8 {
+        let (mut touched, mut full) = (sectors, sectors);
         while touched != 0 {
             let sector = touched.trailing_zeros();
             touched &= touched - 1;

@@ -57,13 +57,24 @@ impl Image {
         std::mem::swap(&mut self.memory, memory);
     }
 
+    /// The bytes of a space from a line on.
+    #[inline]
+    fn from(&self, line: LineNumber) -> Option<&[u8]> {
+        let address = self.geometry.address(line);
+        let space = if address & CODE_SPACE == 0 { &self.memory } else { &self.code };
+        space.get((address & (CODE_SPACE - 1)) as usize..)
+    }
+
+    /// The bytes of a line, in place; `None` if it lies past the end of its space, even in part.
+    #[inline]
+    pub(super) fn whole(&self, line: LineNumber) -> Option<&[u8]> {
+        self.from(line)?.get(..self.geometry.line_bytes())
+    }
+
     /// The bytes of a line; 0 past the end of its space (M3).
     pub(super) fn read(&self, line: LineNumber) -> LineData {
         let mut data = [0; MAX_LINE_BYTES];
-        let address = self.geometry.address(line);
-        let space = if address & CODE_SPACE == 0 { &self.memory } else { &self.code };
-        let start = (address & (CODE_SPACE - 1)) as usize;
-        if let Some(rest) = space.get(start..) {
+        if let Some(rest) = self.from(line) {
             let bytes = rest.len().min(self.geometry.line_bytes());
             data[..bytes].copy_from_slice(&rest[..bytes]);
         }

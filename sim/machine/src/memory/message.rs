@@ -29,15 +29,30 @@ pub enum RequestKind {
     Release,
 }
 
-/// The data of a write or an atomic.
+/// What a packet brings beside its header. A request brings the values in which its reply takes data back, so that they
+/// go round between a core and the slices, and packets are small.
 #[derive(Debug, Clone, PartialEq, Eq, Capture)]
 pub struct Values {
-    /// Bytes written, or bytes of the words that an atomic touches.
+    /// Bytes written, or bytes of the words that an atomic touches; none for a read.
     pub byte_mask: u128,
-    /// Values to write, or operands, at the offsets of their words.
+    /// Of a write: its values. Of an atomic: operands, in its reply the old words. Of the reply to a read: the sectors.
+    /// All at their offsets in the line; other bytes are meaningless.
     pub data: LineData,
     /// Second operand of a compare-and-swap, whose packet holds one word.
     pub swap: u32,
+}
+
+impl Values {
+    /// Those of a write or an atomic.
+    pub fn new(byte_mask: u128, data: &LineData, swap: u32) -> Box<Values> {
+        Box::new(Values { byte_mask, data: *data, swap })
+    }
+}
+
+impl Default for Values {
+    fn default() -> Values {
+        Values { byte_mask: 0, data: [0; MAX_LINE_BYTES], swap: 0 }
+    }
 }
 
 /// A request from a core to the memory side.
@@ -55,8 +70,7 @@ pub struct Request {
     pub line: u64,
     /// Sectors wanted (read) or touched (write, atomic), bit i for sector i.
     pub sectors: u8,
-    /// The data of a write or an atomic. Boxed, because most requests are reads and all move from queue to
-    /// queue.
+    /// The data of a write or an atomic, or room for that of a read, which the slice makes if it does not come.
     pub values: Option<Box<Values>>,
 }
 
@@ -71,34 +85,23 @@ impl Request {
         Request { kind: RequestKind::Release, ..Request::read(0, line, 0, CacheHint::Cached) }
     }
 
-    /// A write of the bytes in `byte_mask`.
+    /// A write of the bytes in the mask of `values`.
     pub fn write(
         tag: u32,
         line: u64,
-        byte_mask: u128,
-        data: &LineData,
+        values: Box<Values>,
         hint: CacheHint,
         geometry: LineGeometry,
     ) -> Request {
-        let sectors = geometry.sectors_of(byte_mask);
-        let values = Some(Box::new(Values { byte_mask, data: *data, swap: 0 }));
+        let sectors = geometry.sectors_of(values.byte_mask);
+        let values = Some(values);
         Request { kind: RequestKind::Write, values, ..Request::read(tag, line, sectors, hint) }
     }
 
-    /// An atomic on the words in `byte_mask`.
-    pub fn atomic(
-        tag: u32,
-        line: u64,
-        op: AtomicOp,
-        byte_mask: u128,
-        data: &LineData,
-        swap: u32,
-        geometry: LineGeometry,
-    ) -> Request {
-        let sectors = geometry.sectors_of(byte_mask);
-        let values = Some(Box::new(Values { byte_mask, data: *data, swap }));
-        let read = Request::read(tag, line, sectors, CacheHint::Cached);
-        Request { kind: RequestKind::Atomic(op), values, ..read }
+    /// An atomic on the words in the mask of `values`.
+    pub fn atomic(tag: u32, line: u64, op: AtomicOp, values: Box<Values>, geometry: LineGeometry) -> Request {
+        let write = Request::write(tag, line, values, CacheHint::Cached, geometry);
+        Request { kind: RequestKind::Atomic(op), ..write }
     }
 
     /// Bytes written, or bytes of the words that an atomic touches; 0 for a read.
@@ -148,11 +151,17 @@ pub struct Reply {
     pub line: u64,
     /// Sectors of the request.
     pub sectors: u8,
-    /// The sectors (data) or old words (atomic) at their offsets; other bytes are 0.
-    pub data: LineData,
+    /// The values of the request, with the sectors (data) or old words (atomic); `None` for a release.
+    pub values: Option<Box<Values>>,
 }
 
 impl Reply {
+    /// The sectors or old words at their offsets in the line. Other bytes are meaningless.
+    #[inline]
+    pub fn data(&self) -> &LineData {
+        self.values.as_ref().map_or(&[0; MAX_LINE_BYTES], |values| &values.data)
+    }
+
     /// Sectors in the packet: those of the request, none for an acknowledgement.
     #[inline]
     pub(crate) fn packet_sectors(&self) -> u32 {
@@ -169,17 +178,16 @@ impl Reply {
     }
 }
 
-/// Performs an atomic on every word of `byte_mask` in `line` and puts the old words into `old`. Returns the
-/// bytes written. A compare-and-swap that fails writes none, so that an old copy never replaces a newer value
-/// at another level (M16).
+/// Performs an atomic on every word of `byte_mask` in `line`. `data` has the operands, and then the old words. Returns
+/// the bytes written. A compare-and-swap that fails writes none, so that an old copy never replaces a newer value at
+/// another level (M16).
 #[inline]
 pub(super) fn apply_atomic(
     op: AtomicOp,
     byte_mask: u128,
-    operands: &LineData,
+    data: &mut LineData,
     swap: u32,
     line: &mut [u8],
-    old: &mut [u8],
 ) -> u128 {
     let word_at = |bytes: &[u8], at: usize| {
         u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
@@ -189,9 +197,8 @@ pub(super) fn apply_atomic(
     while left != 0 {
         let at = left.trailing_zeros() as usize & !3;
         left &= !(0xF << at);
-        let before = word_at(line, at);
-        old[at..at + 4].copy_from_slice(&before.to_le_bytes());
-        let operand = word_at(operands, at);
+        let (before, operand) = (word_at(line, at), word_at(data, at));
+        data[at..at + 4].copy_from_slice(&before.to_le_bytes());
         if op == AtomicOp::Cas && before != operand {
             written &= !(0xF << at);
         }

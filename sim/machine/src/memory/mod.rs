@@ -43,7 +43,7 @@ pub use l2::{Jitter, L2Counters};
 pub(crate) use message::LineData;
 
 pub(crate) use message::ReplyKind;
-pub use message::{CODE_SPACE, HEADER_BYTES, Reply, Request, RequestKind};
+pub use message::{CODE_SPACE, HEADER_BYTES, Reply, Request, RequestKind, Values};
 pub(crate) use pages::Pages;
 pub use port::MemoryPort;
 pub use scripted::Script;

@@ -9,13 +9,14 @@ use super::message::{Reply, Request};
 use super::port::CorePorts;
 use crate::clock::Cycle;
 use crate::config::{Config, Topology};
+use std::ops::Range;
 use wave_capture::Capture;
 
 /// The blocks around the networks, and the counters.
 pub(super) struct Surroundings<'a> {
     pub(super) ports: &'a mut CorePorts,
     pub(super) slices: &'a mut [Slice],
-    pub(super) slice_agenda: &'a mut Agenda,
+    pub(super) agenda: &'a mut Agenda,
     pub(super) counters: &'a mut InterconnectCounters,
 }
 
@@ -33,68 +34,66 @@ pub(super) enum RequestNetwork {
         hash: SliceHash,
         #[spec]
         port_bytes: u32,
+        /// Its block in the agenda: what happens inside has an agenda of its own.
+        #[spec]
+        block: usize,
     },
 }
 
 impl RequestNetwork {
-    pub(super) fn new(config: &Config) -> RequestNetwork {
+    /// The request network of a machine. A crossbar has the blocks `ports` and `slices` in the agenda, any other network
+    /// the first of them.
+    pub(super) fn new(config: &Config, ports: Range<usize>, slices: Range<usize>) -> RequestNetwork {
         match config.interconnect.topology {
-            Topology::Crossbar => RequestNetwork::Crossbar(RequestCrossbar::new(config)),
+            Topology::Crossbar => RequestNetwork::Crossbar(RequestCrossbar::new(config, ports, slices)),
             Topology::Ring | Topology::Mesh | Topology::Edges => RequestNetwork::Routed {
                 fabric: Fabric::of_requests(config),
                 geometry: LineGeometry::new(config),
                 hash: SliceHash::new(config.l2.slices),
                 port_bytes: config.interconnect.port_bytes_per_cycle,
+                block: ports.start,
             },
         }
     }
 
     /// Packets were exchanged with a core; the oldest arrives in cycle `arrival`.
     #[inline]
-    pub(super) fn expect(&mut self, core: usize, arrival: Cycle) {
+    pub(super) fn expect(&mut self, core: usize, arrival: Cycle, agenda: &mut Agenda) {
         match self {
-            RequestNetwork::Crossbar(crossbar) => crossbar.expect(core, arrival),
-            RequestNetwork::Routed { fabric, .. } => fabric.expect(core, arrival),
+            RequestNetwork::Crossbar(crossbar) => crossbar.expect(core, arrival, agenda),
+            RequestNetwork::Routed { fabric, block, .. } => {
+                fabric.expect(core, arrival);
+                agenda.at(*block, arrival);
+            }
         }
     }
 
     /// A slice has taken a request out of its queue.
     #[inline]
-    pub(super) fn slice_has_room(&mut self, slice: usize) {
+    pub(super) fn slice_has_room(&mut self, slice: usize, agenda: &mut Agenda) {
         match self {
-            RequestNetwork::Crossbar(crossbar) => crossbar.slice_has_room(slice),
-            RequestNetwork::Routed { fabric, .. } => fabric.has_room(slice),
+            RequestNetwork::Crossbar(crossbar) => crossbar.slice_has_room(slice, agenda),
+            RequestNetwork::Routed { fabric, block, .. } => {
+                fabric.has_room(slice);
+                agenda.soon(*block);
+            }
         }
     }
 
-    /// The next cycle in which the network has something to do.
+    /// Simulates a cycle: what is due, or with `everything` all.
     #[inline]
-    pub(super) fn next(&self) -> Cycle {
+    pub(super) fn tick(&mut self, now: Cycle, everything: bool, around: Surroundings) {
+        let Surroundings { ports, slices, agenda, counters } = around;
         match self {
-            RequestNetwork::Crossbar(crossbar) => crossbar.next(),
-            RequestNetwork::Routed { fabric, .. } => fabric.next(),
-        }
-    }
-
-    #[inline]
-    pub(super) fn begin(&mut self, now: Cycle, everything: bool) {
-        match self {
-            RequestNetwork::Crossbar(crossbar) => crossbar.begin(now, everything),
-            RequestNetwork::Routed { fabric, .. } => fabric.begin(now, everything),
-        }
-    }
-
-    #[inline]
-    pub(super) fn tick(&mut self, now: Cycle, around: Surroundings) {
-        let Surroundings { ports, slices, slice_agenda, counters } = around;
-        match self {
-            RequestNetwork::Crossbar(crossbar) => crossbar.tick(now, ports, slices, slice_agenda, counters),
-            RequestNetwork::Routed { fabric, geometry, hash, port_bytes } => {
-                let (geometry, hash, port_bytes) = (*geometry, *hash, *port_bytes);
-                fabric.tick(
-                    now,
-                    &mut RequestEnds { geometry, hash, port_bytes, ports, slices, slice_agenda, counters },
-                );
+            RequestNetwork::Crossbar(crossbar) => crossbar.tick(now, ports, slices, agenda, counters),
+            RequestNetwork::Routed { fabric, geometry, hash, port_bytes, block } => {
+                if agenda.take_due(&(*block..*block + 1)).is_some() {
+                    let (geometry, hash, port_bytes) = (*geometry, *hash, *port_bytes);
+                    let mut ends =
+                        RequestEnds { geometry, hash, port_bytes, ports, slices, agenda, counters };
+                    fabric.tick(now, everything, &mut ends);
+                    agenda.at(*block, fabric.next());
+                }
             }
         }
     }
@@ -134,63 +133,64 @@ pub(super) enum ReplyNetwork {
         fabric: Fabric<Reply>,
         #[spec]
         sector_bytes: u32,
+        /// As in [`RequestNetwork::Routed`].
+        #[spec]
+        block: usize,
     },
 }
 
 impl ReplyNetwork {
-    pub(super) fn new(config: &Config) -> ReplyNetwork {
+    /// The reply network of a machine. A crossbar has the blocks `slices` in the agenda, any other network the first of
+    /// them.
+    pub(super) fn new(config: &Config, slices: Range<usize>) -> ReplyNetwork {
         match config.interconnect.topology {
-            Topology::Crossbar => ReplyNetwork::Crossbar(ReplyCrossbar::new(config)),
+            Topology::Crossbar => ReplyNetwork::Crossbar(ReplyCrossbar::new(config, slices)),
             Topology::Ring | Topology::Mesh | Topology::Edges => ReplyNetwork::Routed {
                 fabric: Fabric::of_replies(config),
                 sector_bytes: config.core.l1.sector_bytes,
+                block: slices.start,
             },
         }
     }
 
     /// A slice's oldest reply can go from cycle `ready` on.
     #[inline]
-    pub(super) fn expect(&mut self, slice: usize, ready: Cycle) {
+    pub(super) fn expect(&mut self, slice: usize, ready: Cycle, agenda: &mut Agenda) {
         match self {
-            ReplyNetwork::Crossbar(crossbar) => crossbar.expect(slice, ready),
-            ReplyNetwork::Routed { fabric, .. } => fabric.expect(slice, ready),
+            ReplyNetwork::Crossbar(crossbar) => crossbar.expect(slice, ready, agenda),
+            ReplyNetwork::Routed { fabric, block, .. } => {
+                fabric.expect(slice, ready);
+                agenda.at(*block, ready);
+            }
         }
     }
 
     /// Credits of a core's reply link are on the way back.
     #[inline]
-    pub(super) fn credits_return(&mut self) {
+    pub(super) fn credits_return(&mut self, agenda: &mut Agenda) {
         match self {
-            ReplyNetwork::Crossbar(crossbar) => crossbar.credits_return(),
-            ReplyNetwork::Routed { fabric, .. } => fabric.may_have_room(),
+            ReplyNetwork::Crossbar(crossbar) => crossbar.credits_return(agenda),
+            ReplyNetwork::Routed { fabric, block, .. } => {
+                if fabric.may_have_room() {
+                    agenda.soon(*block);
+                }
+            }
         }
     }
 
-    /// The next cycle in which the network has something to do.
+    /// Simulates a cycle: what is due, or with `everything` all.
     #[inline]
-    pub(super) fn next(&self) -> Cycle {
+    pub(super) fn tick(&mut self, now: Cycle, everything: bool, around: Surroundings) {
+        let Surroundings { ports, slices, agenda, counters } = around;
         match self {
-            ReplyNetwork::Crossbar(crossbar) => crossbar.next(),
-            ReplyNetwork::Routed { fabric, .. } => fabric.next(),
-        }
-    }
-
-    #[inline]
-    pub(super) fn begin(&mut self, now: Cycle, everything: bool) {
-        match self {
-            ReplyNetwork::Crossbar(crossbar) => crossbar.begin(now, everything),
-            ReplyNetwork::Routed { fabric, .. } => fabric.begin(now, everything),
-        }
-    }
-
-    #[inline]
-    pub(super) fn tick(&mut self, now: Cycle, around: Surroundings) {
-        let Surroundings { ports, slices, slice_agenda, counters } = around;
-        match self {
-            ReplyNetwork::Crossbar(crossbar) => crossbar.tick(now, ports, slices, slice_agenda, counters),
-            ReplyNetwork::Routed { fabric, sector_bytes } => {
-                let sector_bytes = *sector_bytes;
-                fabric.tick(now, &mut ReplyEnds { sector_bytes, ports, slices, slice_agenda, counters });
+            ReplyNetwork::Crossbar(crossbar) => crossbar.tick(now, ports, slices, agenda, counters),
+            ReplyNetwork::Routed { fabric, sector_bytes, block } => {
+                if agenda.take_due(&(*block..*block + 1)).is_some() {
+                    let sector_bytes = *sector_bytes;
+                    let mut ends = ReplyEnds { sector_bytes, ports, slices, agenda, counters };
+                    fabric.tick(now, everything, &mut ends);
+                    agenda.at(*block, fabric.next());
+                }
             }
         }
     }

@@ -92,10 +92,10 @@ impl MemoryPort {
         self.replies.peek(now)
     }
 
-    /// Drops the oldest reply that has arrived, and returns its credit.
+    /// Takes the oldest reply that has arrived, and returns its credit.
     #[inline]
-    pub fn pop_reply(&mut self, now: Cycle) {
-        self.replies.pop(now);
+    pub fn pop_reply(&mut self, now: Cycle) -> Option<Reply> {
+        self.replies.pop(now)
     }
 
     /// The cycle in which the oldest reply arrives; `None` if none is on its way.

@@ -7,7 +7,9 @@
 //! port for its bytes as in M6, and the links are those of M1 and M7.
 
 use super::image::Image;
-use super::message::{CODE_SPACE, MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind, apply_atomic};
+use super::message::{
+    CODE_SPACE, MAX_LINE_BYTES, Reply, ReplyKind, Request, RequestKind, Values, apply_atomic,
+};
 use super::port::CorePorts;
 use crate::clock::Cycle;
 use crate::config::Config;
@@ -75,7 +77,7 @@ impl Scripted {
             let ahead = |reply: &Reply| !self.script.overtakes || reply.line == request.line;
             let ahead = self.replies.iter().filter(|(_, reply)| ahead(reply)).map(|&(ready, _)| ready);
             let ready = ahead.fold(now + Cycle::from(latency), Cycle::max);
-            self.replies.push_back((ready, self.perform(&request, image)));
+            self.replies.push_back((ready, self.perform(request, image)));
         }
         if let Some(oldest) = self.replies.iter().position(|&(ready, _)| ready <= now)
             && self.port_free_at <= now
@@ -89,30 +91,30 @@ impl Scripted {
         }
     }
 
-    fn perform(&self, request: &Request, image: &mut Image) -> Reply {
-        let is_code = request.line & CODE_SPACE != 0;
-        let place = if is_code { Some(request.line) } else { request.line.checked_sub(self.first()) };
+    fn perform(&self, request: Request, image: &mut Image) -> Reply {
+        let Request { core, tag, line, sectors, .. } = request;
+        let is_code = line & CODE_SPACE != 0;
+        let place = if is_code { Some(line) } else { line.checked_sub(self.first()) };
         let place = place.map(|line| self.geometry.number(line));
-        let mut line = place.map_or([0; MAX_LINE_BYTES], |number| image.read(number));
-        let mut data = [0; MAX_LINE_BYTES];
-        let kind = match (request.kind, &request.values) {
-            (RequestKind::Read, _) => {
-                self.geometry.copy_sectors(&mut data, &line, request.sectors);
+        let mut bytes = place.map_or([0; MAX_LINE_BYTES], |number| image.read(number));
+        let mut values = request.values.unwrap_or_default();
+        let kind = match request.kind {
+            RequestKind::Read => {
+                values.data = bytes;
                 ReplyKind::Data
             }
-            (RequestKind::Write, Some(values)) => {
+            RequestKind::Write => {
                 place.inspect(|&number| image.write(number, &values.data, values.byte_mask));
                 ReplyKind::WriteAck
             }
-            (RequestKind::Atomic(op), Some(values)) => {
-                let mask = values.byte_mask;
-                let written = apply_atomic(op, mask, &values.data, values.swap, &mut line, &mut data);
-                place.inspect(|&number| image.write(number, &line, written));
+            RequestKind::Atomic(op) => {
+                let Values { byte_mask, data, swap } = &mut *values;
+                let written = apply_atomic(op, *byte_mask, data, *swap, &mut bytes);
+                place.inspect(|&number| image.write(number, &bytes, written));
                 ReplyKind::AtomicOld
             }
-            _ => ReplyKind::Released,
+            RequestKind::Release => ReplyKind::Released,
         };
-        let Request { core, tag, line, sectors, .. } = *request;
-        Reply { core, tag, kind, line, sectors, data }
+        Reply { core, tag, kind, line, sectors, values: Some(values) }
     }
 }

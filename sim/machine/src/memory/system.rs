@@ -15,7 +15,8 @@ use super::scripted::{Script, Scripted};
 use super::state::{State, look_at_channels, look_at_slices};
 use super::tags::CacheLine;
 use crate::clock::Cycle;
-use crate::config::Config;
+use crate::config::{Config, Topology};
+use std::ops::Range;
 use wave_capture::Capture;
 
 /// Counters of the memory side since its creation.
@@ -60,8 +61,12 @@ pub struct MemorySystem {
     channels: Vec<Channel>,
     requests: RequestNetwork,
     replies: ReplyNetwork,
-    slice_agenda: Agenda,
-    channel_agenda: Agenda,
+    agenda: Agenda,
+    /// Blocks of the agenda.
+    #[spec]
+    slice_blocks: Range<usize>,
+    #[spec]
+    channel_blocks: Range<usize>,
     interconnect: InterconnectCounters,
     /// The first cycle that has not been simulated.
     now: Cycle,
@@ -77,17 +82,24 @@ impl MemorySystem {
     pub fn new(config: &Config, memory: Vec<u8>, code: &[u32]) -> (MemorySystem, Vec<MemoryPort>) {
         let (core_ends, ports): (Vec<_>, Vec<_>) =
             (0..config.cores).map(|core| core_port(core as u16, config)).unzip();
-        let slices: Vec<_> = (0..config.l2.slices).map(|_| Slice::new(config)).collect();
-        let channels: Vec<_> = (0..config.dram.channels).map(|_| Channel::new(config)).collect();
+        let (cores, slices) = (config.cores as usize, config.l2.slices as usize);
+        let [sources, sides, replies] = match config.interconnect.topology {
+            Topology::Crossbar => [cores, slices, slices],
+            Topology::Ring | Topology::Mesh | Topology::Edges => [1, 0, 1],
+        };
+        // In the order of a cycle (M2).
+        let counts = [sources, sides, slices, config.dram.channels as usize, replies];
+        let (agenda, [sources, sides, slice_blocks, channel_blocks, replies]) = Agenda::new(counts);
         let system = MemorySystem {
             image: Image::new(LineGeometry::new(config), memory, code),
             ports: CorePorts::new(ports),
-            slice_agenda: Agenda::new(slices.len()),
-            channel_agenda: Agenda::new(channels.len()),
-            slices,
-            channels,
-            requests: RequestNetwork::new(config),
-            replies: ReplyNetwork::new(config),
+            slices: slice_blocks.clone().map(|block| Slice::new(config, block)).collect(),
+            channels: channel_blocks.clone().map(|block| Channel::new(config, block)).collect(),
+            requests: RequestNetwork::new(config, sources, sides),
+            replies: ReplyNetwork::new(config, replies),
+            agenda,
+            slice_blocks,
+            channel_blocks,
             interconnect: InterconnectCounters::default(),
             now: 0,
             skip_idle_cycles: true,
@@ -113,9 +125,9 @@ impl MemorySystem {
             return;
         }
         if let Some(arrival) = self.ports[i].requests.next_arrival() {
-            self.requests.expect(i, arrival);
+            self.requests.expect(i, arrival, &mut self.agenda);
         }
-        self.replies.credits_return();
+        self.replies.credits_return(&mut self.agenda);
     }
 
     /// Simulates cycles `from..to`.
@@ -155,30 +167,26 @@ impl MemorySystem {
             return scripted.tick(now, &mut self.ports, &mut self.image);
         }
         let everything = !self.skip_idle_cycles;
-        self.requests.begin(now, everything);
-        self.replies.begin(now, everything);
-        for agenda in [&mut self.slice_agenda, &mut self.channel_agenda] {
-            if everything { agenda.begin_all(now) } else { agenda.begin(now) }
-        }
-        let (slices, agenda) = (&mut self.slices, &mut self.slice_agenda);
+        let (slices, agenda) = (&mut self.slices, &mut self.agenda);
         let (ports, counters) = (&mut self.ports, &mut self.interconnect);
-        self.requests.tick(now, Surroundings { ports, slices, slice_agenda: agenda, counters });
-        while let Some(s) = agenda.take_due() {
-            let effects = slices[s].tick(now, s, &mut self.image, agenda);
+        agenda.begin(now, everything);
+        self.requests.tick(now, everything, Surroundings { ports, slices, agenda, counters });
+        while let Some(s) = agenda.take_due(&self.slice_blocks) {
+            let effects = slices[s].tick(now, &mut self.image, agenda);
             if effects.took_request {
-                self.requests.slice_has_room(s);
+                self.requests.slice_has_room(s, agenda);
             }
             if let Some(ready) = effects.replied {
-                self.replies.expect(s, ready);
+                self.replies.expect(s, ready, agenda);
             }
             if effects.to_memory {
-                self.channel_agenda.now(s % self.channels.len());
+                agenda.now(self.channel_blocks.start + s % self.channels.len());
             }
         }
-        while let Some(c) = self.channel_agenda.take_due() {
-            self.channels[c].tick((now, to), c, slices, agenda, &mut self.channel_agenda);
+        while let Some(c) = agenda.take_due(&self.channel_blocks) {
+            self.channels[c].tick((now, to), c, slices, agenda);
         }
-        self.replies.tick(now, Surroundings { ports, slices, slice_agenda: agenda, counters });
+        self.replies.tick(now, everything, Surroundings { ports, slices, agenda, counters });
     }
 
     /// First cycle from `now` on in which something happens without another packet or credit from a core;
@@ -187,8 +195,7 @@ impl MemorySystem {
         if self.scripted.is_some() {
             return now;
         }
-        let network = self.requests.next().min(self.replies.next());
-        network.min(self.slice_agenda.next()).min(self.channel_agenda.next()).max(now)
+        self.agenda.next().max(now)
     }
 
     /// True if no packet waits, is on its way in or is being served, and no miss or write-back is
@@ -208,10 +215,7 @@ impl MemorySystem {
         if self.scripted.is_some() {
             return;
         }
-        for (s, slice) in self.slices.iter_mut().enumerate() {
-            slice.begin_release();
-            self.slice_agenda.soon(s);
-        }
+        self.slices.iter_mut().for_each(|slice| slice.begin_release(&mut self.agenda));
     }
 
     /// True if no release is in progress: the last write of the last release was performed before the current
@@ -310,7 +314,7 @@ impl MemorySystem {
     pub fn counters(&mut self) -> MemoryCounters {
         let mut counters = MemoryCounters { interconnect: self.interconnect, ..Default::default() };
         for channel in &mut self.channels {
-            channel.settle(self.now, &mut self.slices, &mut self.slice_agenda);
+            channel.settle(self.now, &mut self.slices, &mut self.agenda);
             counters.dram += channel.counters();
         }
         self.slices.iter().for_each(|slice| counters.l2 += slice.counters());
@@ -343,7 +347,7 @@ impl MemorySystem {
     /// Appends what the memory side holds at the end of a cycle, up to which it has run.
     pub fn look(&mut self, cycle: Cycle, state: &mut State) {
         for channel in &mut self.channels {
-            channel.settle(cycle + 1, &mut self.slices, &mut self.slice_agenda);
+            channel.settle(cycle + 1, &mut self.slices, &mut self.agenda);
         }
         self.requests.look(cycle, &mut state.values);
         self.replies.look(cycle, &mut state.values);

@@ -130,7 +130,7 @@ impl Lsu {
         let of = |&index: &u16| &self.instructions[usize::from(index)];
         let lines = move |index: &u16| {
             let tried = self.sending == Some(*index);
-            let held = if tried { self.holds(of(index), rejects) } else { None };
+            let held = if tried { self.holds(*index, rejects) } else { None };
             let (lines, outstanding) = (of(index).lines.len(), of(index).outstanding);
             Place::Lines { sent: of(index).next_line.min(lines), lines, outstanding, held }
         };
@@ -161,9 +161,8 @@ impl Lsu {
     }
 
     /// Why the line access in the latch does not go to the L1.
-    fn holds(&self, sending: &MemoryInstruction, rejects: Option<Reject>) -> Option<Refused> {
-        let is_full = sending.returns && sending.next_line == 0 && self.pending == self.pending_entries;
-        if is_full { Some(Refused::Pending) } else { rejects.map(Refused::L1) }
+    fn holds(&self, index: u16, rejects: Option<Reject>) -> Option<Refused> {
+        if self.lacks_entry(index) { Some(Refused::Pending) } else { rejects.map(Refused::L1) }
     }
 
     /// The index of an instruction in the unit.
@@ -238,19 +237,38 @@ impl Lsu {
         }
     }
 
-    /// The next cycle after `now` in which the unit acts by itself.
-    pub(crate) fn next_event(&self, now: Cycle) -> Cycle {
-        let local = self.local_result_at;
+    /// True if a complete load waits for write-back.
+    #[inline]
+    pub(crate) fn returns(&self) -> bool {
+        !self.returns.is_empty()
+    }
+
+    /// The cycle in which the next result of local memory arrives.
+    #[inline]
+    pub(crate) fn next_local_result(&self) -> Cycle {
+        self.local_result_at
+    }
+
+    /// The first cycle from `from` on in which the unit acts by itself. `blocked`: the L1 does not take the access in the
+    /// latch.
+    #[inline]
+    pub(crate) fn next_event(&self, from: Cycle, blocked: bool) -> Cycle {
         let head = match self.head {
             Head::Local(ends) => ends,
+            Head::Idle if !self.queue.is_empty() => from,
             // It waits for the latch.
-            Head::Device => NEVER,
-            Head::Idle if self.queue.is_empty() => NEVER,
-            Head::Idle => now + 1,
+            Head::Idle | Head::Device => NEVER,
         };
-        // An access in the latch was refused or lacks a pending entry, and needs a response to go on.
-        let returns = if self.returns.is_empty() { NEVER } else { now + 1 };
-        local.min(head).min(returns)
+        // What was refused or lacks a pending entry waits for a response.
+        let tries = !blocked && self.sending.is_some_and(|index| !self.lacks_entry(index));
+        if tries { from } else { head.min(self.local_result_at) }
+    }
+
+    /// True if the instruction in the latch needs a pending entry and none is free.
+    #[inline]
+    fn lacks_entry(&self, index: u16) -> bool {
+        let sending = &self.instructions[usize::from(index)];
+        sending.returns && sending.next_line == 0 && self.pending == self.pending_entries
     }
 }
 
@@ -263,7 +281,7 @@ impl Core {
             self.receive_local(now, ops, probe);
         }
         if let Some(response) = self.l1.take_response(now) {
-            self.receive_response(response);
+            self.receive_response(now, response);
         }
     }
 
@@ -288,8 +306,8 @@ impl Core {
         self.lsu.local_result_at = NEVER;
     }
 
-    fn receive_response(&mut self, response: Response) {
-        self.activity.progress = true;
+    fn receive_response(&mut self, now: Cycle, response: Response) {
+        self.activity.moved = true;
         let owner = Owner(response.owner);
         let acknowledges = match response.kind {
             ResponseKind::Stored => Some(owner.epoch()),
@@ -301,12 +319,14 @@ impl Core {
         };
         if let Some(epoch) = acknowledges {
             self.waves.releases.acknowledge(epoch);
+            self.activity.progress |= self.waves.release_fences != 0;
         } else if !owner.has(Owner::POSTED) {
             let instruction = &mut self.lsu.instructions[owner.instruction()];
             instruction.outstanding -= 1;
             if instruction.outstanding == 0 && instruction.next_line == instruction.lines.len() {
                 self.lsu.pending -= 1;
                 self.lsu.returns.push_back(owner.instruction() as u16);
+                self.activity.wake = self.activity.wake.min(now + 1);
             }
         }
     }
@@ -345,7 +365,7 @@ impl Core {
             }
             Head::Device if self.lsu.sending.is_none() => {
                 self.lsu.sending = Some(index);
-                self.activity.progress = true;
+                self.activity.moved = true;
                 let instruction = &self.lsu.instructions[usize::from(index)];
                 if instruction.next_line + 1 == instruction.lines.len() {
                     self.finish_head(now);
@@ -360,9 +380,10 @@ impl Core {
         self.lsu.queue.pop_front();
         self.lsu.head = Head::Idle;
         self.lsu.shrunk_at = now;
-        self.activity.progress = true;
+        self.activity.moved = true;
         // The queue has room for one more instruction.
         self.latches.operands_to_dispatch.all_by(now + 1);
+        self.activity.wake = self.activity.wake.min(now + 1);
     }
 
     /// Address generation for the instruction that has become the head.
@@ -373,7 +394,7 @@ impl Core {
         ops: &MicroOps,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
-        self.activity.progress = true;
+        self.activity.moved = true;
         let lsu = &mut self.lsu;
         let instruction = &mut lsu.instructions[usize::from(index)];
         let size = match instruction.memory.space {
@@ -459,6 +480,9 @@ impl Core {
         if instruction.returns && first && lsu.pending == lsu.pending_entries {
             return;
         }
+        if !P::ON && instruction.memory.kind == AccessKind::Store && self.l1.refuses_stores() {
+            return self.l1.refuse(now, Reject::Outgoing);
+        }
         let line_bytes = lsu.line_bytes;
         let line = instruction.lines[instruction.next_line];
         let epoch = self.waves.releases.open();
@@ -498,7 +522,7 @@ impl Core {
         let Ok(on_the_way) = result else { return };
         lsu.payload_ready = false;
         lsu.sending = None;
-        self.activity.progress = true;
+        self.activity.moved = true;
         self.account.counters.line_accesses += 1;
         if on_the_way && owner.has(Owner::POSTED | Owner::CORE_SCOPE) {
             self.waves.releases.store();

@@ -63,6 +63,9 @@ pub struct Issued {
 pub(super) struct Channel {
     #[spec]
     spec: Spec,
+    /// Its block in the agenda.
+    #[spec]
+    block: usize,
     timing: Timing,
     queue: Queue,
     /// Column commands for other requests since the oldest request became the oldest.
@@ -88,10 +91,12 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    pub(super) fn new(config: &Config) -> Channel {
+    /// A channel that is this block of the agenda.
+    pub(super) fn new(config: &Config, block: usize) -> Channel {
         let dram = config.dram;
         Channel {
             spec: Spec::new(config),
+            block,
             timing: Timing::new(&dram),
             queue: Queue::new(dram.queue_entries as usize, dram.banks as usize, dram.bank_groups as usize),
             overtaken: 0,
@@ -152,16 +157,15 @@ impl Channel {
         (now, to): (Cycle, Cycle),
         me: usize,
         slices: &mut [Slice],
-        slice_agenda: &mut Agenda,
         agenda: &mut Agenda,
     ) {
         let after = self.spec.ratio.first_clock(now + 1);
         // If there is room already, the clocks before this cycle cannot change that.
         if !self.has_room(now) {
-            self.advance(self.spec.ratio.first_clock(now), slices, slice_agenda);
+            self.advance(self.spec.ratio.first_clock(now), slices, agenda);
         }
-        let arrival = self.pull(now, me, slices, slice_agenda);
-        self.advance(after, slices, slice_agenda);
+        let arrival = self.pull(now, me, slices, agenda);
+        self.advance(after, slices, agenda);
         // The clocks of the next cycle are the first to see the transfer (M25).
         if let Some(entry) = arrival {
             let bank = usize::from(entry.bank);
@@ -175,10 +179,10 @@ impl Channel {
                 // blocks.
                 let end = self.spec.ratio.first_clock(to);
                 while !self.queue.has_room() && self.next_try < end {
-                    self.next_try = self.try_issue(self.next_try, slices, slice_agenda);
+                    self.next_try = self.try_issue(self.next_try, slices, agenda);
                 }
             }
-            agenda.at(me, if self.queue.has_room() { self.room_from } else { to });
+            agenda.at(self.block, if self.queue.has_room() { self.room_from } else { to });
         }
         if !self.queue.is_empty() {
             let latency = if self.queue.has_writes() {
@@ -187,7 +191,7 @@ impl Channel {
                 self.spec.dram.t_cl
             };
             let end = self.next_try + Clock::from(latency) + self.spec.burst_clocks;
-            agenda.at(me, self.spec.ratio.cycle_after(end) - 1);
+            agenda.at(self.block, self.spec.ratio.cycle_after(end) - 1);
         }
     }
 
@@ -198,18 +202,12 @@ impl Channel {
     }
 
     /// Simulates the clocks before core cycle `now`, which is at most the cycle after the last one simulated.
-    pub(super) fn settle(&mut self, now: Cycle, slices: &mut [Slice], slice_agenda: &mut Agenda) {
-        self.advance(self.spec.ratio.first_clock(now), slices, slice_agenda);
+    pub(super) fn settle(&mut self, now: Cycle, slices: &mut [Slice], agenda: &mut Agenda) {
+        self.advance(self.spec.ratio.first_clock(now), slices, agenda);
     }
 
     /// Takes one transfer from the channel's slices in turn, if there is room for it.
-    fn pull(
-        &mut self,
-        now: Cycle,
-        me: usize,
-        slices: &mut [Slice],
-        slice_agenda: &mut Agenda,
-    ) -> Option<Entry> {
+    fn pull(&mut self, now: Cycle, me: usize, slices: &mut [Slice], agenda: &mut Agenda) -> Option<Entry> {
         if !self.has_room(now) {
             return None;
         }
@@ -220,7 +218,7 @@ impl Channel {
                 self.turn + i - self.spec.slices
             };
             let slice = me + turn * self.spec.dram.channels as usize;
-            let Some(transfer) = slices[slice].take_transfer(slice, slice_agenda) else { continue };
+            let Some(transfer) = slices[slice].take_transfer(agenda) else { continue };
             self.turn = if turn + 1 < self.spec.slices { turn + 1 } else { 0 };
             self.counters.requests += 1;
             let place = self.spec.mapping.place(slice, transfer.index);
@@ -240,14 +238,14 @@ impl Channel {
     }
 
     /// Issues every command before clock `until`.
-    fn advance(&mut self, until: Clock, slices: &mut [Slice], slice_agenda: &mut Agenda) {
+    fn advance(&mut self, until: Clock, slices: &mut [Slice], agenda: &mut Agenda) {
         while self.next_try < until {
-            self.next_try = self.try_issue(self.next_try, slices, slice_agenda);
+            self.next_try = self.try_issue(self.next_try, slices, agenda);
         }
     }
 
     /// Issues at most one command in clock `now`. Returns the next clock to try.
-    fn try_issue(&mut self, now: Clock, slices: &mut [Slice], slice_agenda: &mut Agenda) -> Clock {
+    fn try_issue(&mut self, now: Clock, slices: &mut [Slice], agenda: &mut Agenda) -> Clock {
         if now >= self.next_refresh {
             return self.try_refresh(now);
         }
@@ -260,7 +258,7 @@ impl Channel {
             }
             match command {
                 Command::Activate | Command::Precharge => self.issue_row(now, key, command),
-                _ => self.issue_column(now, key, slices, slice_agenda),
+                _ => self.issue_column(now, key, slices, agenda),
             }
             self.rows_from = 0;
             return now + 1;
@@ -269,7 +267,7 @@ impl Channel {
         let mut again = Clock::MAX;
         let column = self.choose_column(now, &mut again);
         if column != Key::NONE {
-            self.issue_column(now, column, slices, slice_agenda);
+            self.issue_column(now, column, slices, agenda);
             again = self.columns_from();
         } else if self.rows_from <= now {
             let (row, command) = self.choose_row(now);
@@ -290,13 +288,14 @@ impl Channel {
     /// Lower bound of the clock of the next column command, from the constraints of the whole channel.
     #[inline]
     fn columns_from(&self) -> Clock {
-        let mut from = if self.is_overtaken() { 0 } else { Clock::MAX };
-        for (direction, &command) in COLUMNS.iter().enumerate() {
-            if self.queue.wants_column(direction) {
-                from = from.min(self.timing.of_channel(command));
-            }
+        if self.is_overtaken() {
+            return 0;
         }
-        from
+        let from = |direction| match self.queue.wants_column(direction) {
+            true => self.timing.columns(direction).0,
+            false => Clock::MAX,
+        };
+        from(0).min(from(1))
     }
 
     /// The oldest request that a column command can serve in clock `now`. If there is none, lowers `again` to
@@ -304,11 +303,11 @@ impl Channel {
     #[inline]
     fn choose_column(&self, now: Clock, again: &mut Clock) -> Key {
         let mut oldest = Key::NONE;
-        for (direction, &command) in COLUMNS.iter().enumerate() {
+        for direction in 0..COLUMNS.len() {
             if !self.queue.wants_column(direction) {
                 continue;
             }
-            let (channel, groups) = self.timing.of_groups(command);
+            let (channel, groups) = self.timing.columns(direction);
             if channel > now {
                 *again = channel.min(*again);
                 continue;
@@ -328,25 +327,20 @@ impl Channel {
     /// `rows_from` when the others could be served.
     #[inline]
     fn choose_row(&mut self, now: Clock) -> (Key, Command) {
-        let (mut oldest, mut possible) = ((Key::NONE, Command::Activate), 0);
-        self.rows_from = Clock::MAX;
-        let mut choose = |command, banks| {
-            if banks != 0 {
-                self.timing.each_possible(command, banks, now, &mut self.rows_from, |bank| {
-                    let key = self.queue.miss(bank);
-                    possible += 1;
-                    if key < oldest.0 {
-                        oldest = (key, command);
-                    }
-                });
-            }
-        };
-        choose(Command::Activate, self.queue.wants_activate());
-        choose(Command::Precharge, self.queue.wants_precharge());
-        if possible > 1 {
-            self.rows_from = now + 1;
+        let mut again = Clock::MAX;
+        let activates = self.timing.activates(self.queue.wants_activate(), now, &mut again);
+        let mut rest = activates | self.timing.precharges(self.queue.wants_precharge(), now, &mut again);
+        let mut oldest = Key::NONE;
+        if rest & rest.wrapping_sub(1) != 0 {
+            again = now + 1;
         }
-        oldest
+        while rest != 0 {
+            oldest = oldest.or_older(self.queue.miss(rest.trailing_zeros() as usize));
+            rest &= rest - 1;
+        }
+        self.rows_from = again;
+        let activated = activates >> oldest.bank() & 1 == 1;
+        (oldest, if activated { Command::Activate } else { Command::Precharge })
     }
 
     /// A bank's requests or its open row have changed: it may want a row command that it did not want before.
@@ -367,7 +361,7 @@ impl Channel {
             self.counters.activates += 1;
             self.issue(now, command, bank, row);
             // tRCD is the same for reads and writes.
-            self.queue.open(bank, row, self.timing.of_bank(Command::Read, bank));
+            self.queue.open(bank, row, self.timing.open_from(bank));
         } else {
             self.counters.row_conflicts += u64::from(first);
             self.counters.precharges += 1;
@@ -399,7 +393,7 @@ impl Channel {
 
     /// Issues one burst of a request. With its last burst the request leaves the queue; a read's sectors are
     /// at their slice when the data is through.
-    fn issue_column(&mut self, now: Clock, key: Key, slices: &mut [Slice], slice_agenda: &mut Agenda) {
+    fn issue_column(&mut self, now: Clock, key: Key, slices: &mut [Slice], agenda: &mut Agenda) {
         let (bank, oldest) = (key.bank(), key == self.queue.oldest());
         let Some((place, entry)) = self.queue.find(key) else { return };
         let bursts_left = entry.bursts;
@@ -439,10 +433,9 @@ impl Channel {
         let latency = if entry.fetch.is_some() { self.spec.dram.t_cl } else { self.spec.dram.t_cwl };
         let at = self.spec.ratio.cycle_after(now + Clock::from(latency) + burst_clocks);
         match entry.fetch {
-            Some(mshr) => slices[slice].expect_fill(at, mshr, entry.sectors),
-            None => slices[slice].expect_written(at, entry.epoch),
+            Some(mshr) => slices[slice].expect_fill(at, mshr, entry.sectors, agenda),
+            None => slices[slice].expect_written(at, entry.epoch, agenda),
         }
-        slice_agenda.at(slice, at);
     }
 
     /// Notes the first burst of a request for observers. Out of line, so that a run without observers does not carry it.
@@ -458,6 +451,7 @@ impl Channel {
         self.bursts.iter_mut().for_each(|bursts| bursts.push(burst));
     }
 
+    #[inline]
     fn issue(&mut self, now: Clock, command: Command, bank: usize, row: u32) {
         self.timing.issue(command, bank, now);
         if let Some(commands) = &mut self.commands {

@@ -186,6 +186,7 @@ impl Queue {
         } else if bank.columns[direction] == Key::NONE && !blocked {
             bank.columns[direction] = key;
             self.note_wants(index);
+            self.compare_group(index);
         }
     }
 
@@ -335,7 +336,8 @@ impl Queue {
     /// Recomputes what the requests of a bank want.
     fn look_at(&mut self, index: usize) {
         let bank = &mut self.banks[index];
-        (bank.columns, bank.miss) = ([Key::NONE; 2], Key::NONE);
+        let before = std::mem::replace(&mut bank.columns, [Key::NONE; 2]);
+        bank.miss = Key::NONE;
         for (i, (key, entry)) in bank.requests.iter().enumerate() {
             if entry.row != bank.open_row {
                 bank.miss = bank.miss.or_older(*key);
@@ -347,10 +349,14 @@ impl Queue {
                 *first = *key;
             }
         }
+        let changed = bank.columns != before;
         self.note_wants(index);
+        if changed {
+            self.compare_group(index);
+        }
     }
 
-    /// A bank's wants may have changed: updates the masks and its group.
+    /// A bank's wants may have changed: updates the masks.
     #[inline]
     fn note_wants(&mut self, index: usize) {
         let bank = &self.banks[index];
@@ -361,7 +367,6 @@ impl Queue {
         set(&mut self.columns[1], write);
         set(&mut self.activates, closed && miss);
         set(&mut self.precharges, !closed && miss && !read && !write);
-        self.compare_group(index);
     }
 
     /// Recomputes the oldest requests of a bank's group.

@@ -361,15 +361,15 @@ fn an_idle_channel_refreshes_on_time() {
 /// Commands of a channel with one slice for these transfers, sent together: line, sectors, read or write.
 fn issued_for(transfers: &[(u32, u8, Command)]) -> Vec<Command> {
     let config = one_slice(DramPolicy::FrFcfs);
-    let mut channel = Channel::new(&config);
-    let mut slices = [Slice::new(&config)];
-    let (mut slice_agenda, mut agenda) = (Agenda::new(1), Agenda::new(1));
+    let mut channel = Channel::new(&config, 2);
+    let mut slices = [Slice::new(&config, 0)];
+    let mut agenda = Agenda::new([3]).0;
     channel.record_commands();
     for &(line, sectors, command) in transfers {
         let fetch = (command == Command::Read).then(MshrId::for_test);
         slices[0].send_for_test(Transfer { line: LineNumber(line), index: line, sectors, fetch, epoch: 0 });
     }
-    (0..400).for_each(|now| channel.tick((now, now + 1), 0, &mut slices, &mut slice_agenda, &mut agenda));
+    (0..400).for_each(|now| channel.tick((now, now + 1), 0, &mut slices, &mut agenda));
     channel.commands().iter().map(|issued| issued.command).collect()
 }
 
@@ -396,9 +396,9 @@ fn a_row_that_is_wanted_stays_open() {
 #[test]
 fn slices_of_a_channel_take_turns() {
     let config = machine(Dram { channels: 1, ..distinct() });
-    let mut channel = Channel::new(&config);
-    let mut slices = [Slice::new(&config), Slice::new(&config)];
-    let (mut slice_agenda, mut agenda) = (Agenda::new(2), Agenda::new(1));
+    let mut channel = Channel::new(&config, 2);
+    let mut slices = [Slice::new(&config, 0), Slice::new(&config, 0)];
+    let mut agenda = Agenda::new([3]).0;
     for line in 0..3 {
         for slice in &mut slices {
             slice.send_for_test(Transfer {
@@ -411,6 +411,6 @@ fn slices_of_a_channel_take_turns() {
         }
     }
     // One a cycle; nothing has left the queue by then.
-    (0..6).for_each(|now| channel.tick((now, now + 1), 0, &mut slices, &mut slice_agenda, &mut agenda));
+    (0..6).for_each(|now| channel.tick((now, now + 1), 0, &mut slices, &mut agenda));
     assert_eq!(channel.queue.entries().map(|entry| entry.slice).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
 }

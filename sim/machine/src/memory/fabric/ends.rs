@@ -74,7 +74,7 @@ pub(in crate::memory) struct RequestEnds<'a> {
     pub(in crate::memory) port_bytes: u32,
     pub(in crate::memory) ports: &'a mut CorePorts,
     pub(in crate::memory) slices: &'a mut [Slice],
-    pub(in crate::memory) slice_agenda: &'a mut Agenda,
+    pub(in crate::memory) agenda: &'a mut Agenda,
     pub(in crate::memory) counters: &'a mut InterconnectCounters,
 }
 
@@ -108,8 +108,7 @@ impl Ends for RequestEnds<'_> {
     }
 
     fn deliver(&mut self, _: Cycle, slice: usize, request: Request, bytes: u32, cycles: Cycle, _: Cycle) {
-        self.slices[slice].accept(request);
-        self.slice_agenda.now(slice);
+        self.slices[slice].accept(request, self.agenda);
         self.counters.requests += 1;
         self.counters.request_bytes += u64::from(bytes);
         self.counters.request_port_busy_cycles += cycles;
@@ -125,7 +124,7 @@ pub(in crate::memory) struct ReplyEnds<'a> {
     pub(in crate::memory) sector_bytes: u32,
     pub(in crate::memory) ports: &'a mut CorePorts,
     pub(in crate::memory) slices: &'a mut [Slice],
-    pub(in crate::memory) slice_agenda: &'a mut Agenda,
+    pub(in crate::memory) agenda: &'a mut Agenda,
     pub(in crate::memory) counters: &'a mut InterconnectCounters,
 }
 
@@ -134,14 +133,14 @@ impl Ends for ReplyEnds<'_> {
 
     fn head(&self, now: Cycle, slice: usize) -> Head {
         match self.slices[slice].replies().front() {
-            Some(reply) if reply.ready <= now => Head::For(usize::from(reply.core)),
-            Some(reply) => Head::From(reply.ready),
+            Some((ready, reply)) if *ready <= now => Head::For(usize::from(reply.core)),
+            Some(&(ready, _)) => Head::From(ready),
             None => Head::None,
         }
     }
 
     fn take(&mut self, _: Cycle, slice: usize) -> Option<Taken<Reply>> {
-        let packet = self.slices[slice].take_reply(0, slice, self.slice_agenda)?.clone();
+        let packet = self.slices[slice].take_reply(0, self.agenda)?;
         let bytes = packet.packet_bytes(self.sector_bytes);
         Some(Taken { destination: usize::from(packet.core), packet, bytes, slowest: 1 })
     }

@@ -21,6 +21,7 @@ use crate::clock::Cycle;
 use crate::config::Arbitration;
 use crate::stats::counters;
 use std::collections::VecDeque;
+use std::ops::Range;
 use wave_capture::Capture;
 
 counters! {
@@ -135,10 +136,14 @@ pub(super) struct Fabric<P> {
     /// Per destination and router: the output on the route.
     #[spec]
     ways: Vec<Vec<Option<usize>>>,
-    /// When an input's oldest packet may request its output.
-    asking: Agenda,
-    /// When an output may take a packet.
-    taking: Agenda,
+    /// When an input's oldest packet may request its output, and when an output may take a packet.
+    agenda: Agenda,
+    /// The blocks of inputs.
+    #[spec]
+    asking: Range<usize>,
+    /// The blocks of outputs.
+    #[spec]
+    taking: Range<usize>,
     /// Destinations without room that have not said when they will have some.
     full: BitSet,
     packets: Vec<Option<Travelling<P>>>,
@@ -149,7 +154,7 @@ impl<P> Fabric<P> {
     /// Announces that the oldest packet of a source can set out in cycle `at`.
     #[inline]
     pub(super) fn expect(&mut self, source: usize, at: Cycle) {
-        self.asking.at(source, at);
+        self.asks_at(source, at);
     }
 
     /// A destination has room again.
@@ -157,25 +162,32 @@ impl<P> Fabric<P> {
     pub(super) fn has_room(&mut self, destination: usize) {
         self.full.remove(destination);
         if !self.outputs[destination].waiting.is_empty() {
-            self.taking.soon(destination);
+            self.agenda.soon(self.taking.start + destination);
         }
     }
 
-    /// Destinations without room may have some now.
-    pub(super) fn may_have_room(&mut self) {
+    /// Destinations without room may have some now. True if there are any.
+    pub(super) fn may_have_room(&mut self) -> bool {
+        let any = !self.full.is_empty();
         while let Some(destination) = self.full.pop() {
-            self.taking.soon(destination);
+            self.agenda.soon(self.taking.start + destination);
         }
+        any
     }
 
+    /// The next cycle in which something happens here.
     pub(super) fn next(&self) -> Cycle {
-        self.asking.next().min(self.taking.next())
+        self.agenda.next()
     }
 
-    pub(super) fn begin(&mut self, now: Cycle, everything: bool) {
-        for agenda in [&mut self.asking, &mut self.taking] {
-            if everything { agenda.begin_all(now) } else { agenda.begin(now) }
-        }
+    /// An input may request its output in cycle `at`.
+    fn asks_at(&mut self, input: usize, at: Cycle) {
+        self.agenda.at(self.asking.start + input, at);
+    }
+
+    /// An output may take a packet in cycle `at`.
+    fn takes_at(&mut self, output: usize, at: Cycle) {
+        self.agenda.at(self.taking.start + output, at);
     }
 
     /// True if no packet is on its way.
@@ -188,16 +200,18 @@ impl<P> Fabric<P> {
         self.outputs.iter().filter_map(|output| output.link.as_ref()).map(|link| &link.counters)
     }
 
-    pub(super) fn tick(&mut self, now: Cycle, ends: &mut impl Ends<Packet = P>) {
-        while let Some(input) = self.asking.take_due() {
+    /// Simulates a cycle: what is due, or with `everything` all.
+    pub(super) fn tick(&mut self, now: Cycle, everything: bool, ends: &mut impl Ends<Packet = P>) {
+        self.agenda.begin(now, everything);
+        while let Some(input) = self.agenda.take_due(&self.asking) {
             self.ask(now, input, ends);
         }
-        while let Some(output) = self.taking.take_due() {
+        while let Some(output) = self.agenda.take_due(&self.taking) {
             if self.outputs[output].waiting.is_empty() {
                 continue;
             }
             if self.outputs[output].free_at > now {
-                self.taking.at(output, self.outputs[output].free_at);
+                self.takes_at(output, self.outputs[output].free_at);
             } else if self.outputs[output].link.is_some() {
                 self.take_onto_link(now, output, ends);
             } else {
@@ -213,7 +227,8 @@ impl<P> Fabric<P> {
             return;
         }
         if input.free_at > now {
-            self.asking.at(i, input.free_at);
+            let free_at = input.free_at;
+            self.asks_at(i, free_at);
             return;
         }
         let head = match &input.buffer {
@@ -228,13 +243,13 @@ impl<P> Fabric<P> {
         };
         match head {
             Head::None => {}
-            Head::From(at) => self.asking.at(i, at),
+            Head::From(at) => self.asks_at(i, at),
             Head::For(destination) => {
                 let output =
                     self.ways[destination][input.router as usize].expect("every pair of ends has a route");
                 self.outputs[output].waiting.insert(input.local);
                 self.inputs[i].asks = Some((output, now));
-                self.taking.now(output);
+                self.agenda.now(self.taking.start + output);
             }
         }
     }
@@ -296,7 +311,7 @@ impl<P> Fabric<P> {
         let Some(input) = chosen else {
             // If no credit is on its way, the next one to return plans this.
             if credit_at != Cycle::MAX {
-                self.taking.at(output, credit_at);
+                self.takes_at(output, credit_at);
             }
             return;
         };
@@ -325,7 +340,7 @@ impl<P> Fabric<P> {
             buffer.credits -= 1;
             buffer.packets.push_back((arrival, id));
             if buffer.packets.len() == 1 {
-                self.asking.at(behind, arrival.max(free_at));
+                self.asks_at(behind, arrival.max(free_at));
             }
         }
     }
@@ -333,7 +348,7 @@ impl<P> Fabric<P> {
     fn deliver(&mut self, now: Cycle, output: usize, ends: &mut impl Ends<Packet = P>) {
         match ends.room(now, output) {
             Room::Now => {}
-            Room::From(at) => return self.taking.at(output, at),
+            Room::From(at) => return self.takes_at(output, at),
             Room::Unknown => return self.full.insert(output),
         }
         let Some(input) = self.choose(output, |_, _| true) else { return };
@@ -367,7 +382,7 @@ impl<P> Fabric<P> {
                 buffer.returning.push_back(now + buffer.latency);
                 let (link, back) = (buffer.link, now + buffer.latency);
                 if !self.outputs[link].waiting.is_empty() {
-                    self.taking.at(link, back);
+                    self.takes_at(link, back);
                 }
                 id
             }
@@ -381,12 +396,12 @@ impl<P> Fabric<P> {
         out.turn = input.local + 1;
         out.free_at = now + held;
         if !out.waiting.is_empty() {
-            self.taking.at(output, out.free_at);
+            self.agenda.at(self.taking.start + output, out.free_at);
         }
         input.asks = None;
         // A buffer gives bytes as fast as its link brought them: a wide link can feed several narrow ones.
         input.free_at = now + Cycle::from(bytes.div_ceil(input.width_bytes));
-        self.asking.at(i, input.free_at);
+        self.agenda.at(self.asking.start + i, input.free_at);
         Some(id)
     }
 

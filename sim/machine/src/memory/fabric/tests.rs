@@ -98,8 +98,7 @@ fn run(config: &Config, mut ends: TestEnds, skip: bool) -> (TestEnds, Fabric<Mes
         if skip {
             now = now.max(fabric.next());
         }
-        fabric.begin(now, !skip);
-        fabric.tick(now, &mut ends);
+        fabric.tick(now, !skip, &mut ends);
         now += 1;
     }
     (ends, fabric)

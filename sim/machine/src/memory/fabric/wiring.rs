@@ -98,11 +98,13 @@ impl<P> Fabric<P> {
         let ways = (0..destinations.len())
             .map(|destination| graph.node_indices().map(|router| way(destination, router)).collect())
             .collect();
+        let (agenda, [asking, taking]) = Agenda::new([inputs.len(), outputs.len()]);
         Fabric {
             arbitration: interconnect.arbitration,
             port_bytes: port,
-            asking: Agenda::new(inputs.len()),
-            taking: Agenda::new(outputs.len()),
+            agenda,
+            asking,
+            taking,
             full: BitSet::new(destinations.len()),
             inputs,
             inputs_of,

@@ -76,8 +76,8 @@ impl L1 {
         self.responses.push_hit(now + self.spec.hit_latency, access.owner, ResponseKind::AtomicOld);
         let place = self.place(frame);
         let line = &mut self.data[place];
-        let mut old = [0; MAX_LINE_BYTES];
-        let written = apply_atomic(op, byte_mask, data, swap, line, &mut old);
+        let mut old = *data;
+        let written = apply_atomic(op, byte_mask, &mut old, swap, line);
         take(access.owner, &old);
         self.tags.touch(frame);
         match to {
@@ -86,7 +86,8 @@ impl L1 {
                 let mut result: LineData = [0; MAX_LINE_BYTES];
                 copy_bytes(&mut result, line, written);
                 let (owner, line, hint) = (access.owner, access.line, CacheHint::Cached);
-                self.send(now, Request::write(owner, line, written, &result, hint, self.spec.geometry));
+                let values = self.values(written, &result, 0);
+                self.send(now, Request::write(owner, line, values, hint, self.spec.geometry));
                 true
             }
         }
@@ -151,7 +152,8 @@ impl L1 {
                 let newer = self.dirty.of(frame) & self.spec.geometry.bytes_of(request);
                 self.mshrs.keep(id, &self.data[place], newer);
             }
-            self.send(now, Request::read(id.tag(), address, request, waiter.hint));
+            let values = self.no_values();
+            self.send(now, Request { values, ..Request::read(id.tag(), address, request, waiter.hint) });
         }
         self.mshrs.push(id, waiter, atomic);
         debug_assert!(self.mshrs[id].outstanding != 0, "a miss ends with its last sector");
@@ -168,15 +170,15 @@ impl L1 {
                 self.mshrs.push(id, Waiter { owner, sectors, hint, atomic: None }, None);
                 self.counters.loads += 1;
                 self.counters.uncached_loads += 1;
-                (Request::read(id.tag(), line, sectors, hint), false)
+                (Request { values: self.no_values(), ..Request::read(id.tag(), line, sectors, hint) }, false)
             }
             Operation::Store { byte_mask, data } => {
                 self.counters.stores += 1;
-                (Request::write(owner, line, byte_mask, data, hint, geometry), true)
+                (Request::write(owner, line, self.values(byte_mask, data, 0), hint, geometry), true)
             }
             Operation::Atomic { op, byte_mask, data, swap, .. } => {
                 self.counters.remote_atomics += 1;
-                (Request::atomic(owner, line, op, byte_mask, data, swap, geometry), true)
+                (Request::atomic(owner, line, op, self.values(byte_mask, data, swap), geometry), true)
             }
         };
         match (frame, operation) {

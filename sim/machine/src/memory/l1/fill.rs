@@ -29,7 +29,7 @@ impl L1 {
             return false;
         }
         if kind == ResponseKind::AtomicOld {
-            take(reply.tag, &reply.data);
+            take(reply.tag, reply.data());
         }
         self.responses.push_fill(now + 1, reply.tag & !WRITE_BACK, kind);
         true
@@ -40,18 +40,19 @@ impl L1 {
         if self.responses.room_for_fills() < self.mshrs.waiting(id) {
             return false;
         }
+        let data = reply.data();
         if self.mshrs.comes_whole(id, reply.sectors) {
             // The usual case: the values need not be held in the MSHR.
             if self.mshrs[id].current {
-                self.install(now, id, reply.sectors, &reply.data);
+                self.install(now, id, reply.sectors, data);
             }
             for waiter in self.mshrs.waiters(id) {
                 self.responses.push_fill(now + 1, waiter.owner, ResponseKind::Loaded);
-                take(waiter.owner, &reply.data);
+                take(waiter.owner, data);
             }
             self.mshrs.release_answered(id);
         } else {
-            self.mshrs.fill(id, &reply.data, reply.sectors, self.spec.geometry);
+            self.mshrs.fill(id, data, reply.sectors, self.spec.geometry);
             let mshr = &mut self.mshrs[id];
             mshr.outstanding &= !reply.sectors;
             mshr.held |= reply.sectors;
@@ -117,10 +118,9 @@ impl L1 {
                 }
                 Some(atomic) => {
                     self.responses.push_fill(now + 1, waiter.owner, ResponseKind::AtomicOld);
-                    let mut old = [0; MAX_LINE_BYTES];
-                    let (mask, swap) = (atomic.byte_mask, atomic.swap);
+                    let mut old = atomic.data;
                     let data = self.mshrs.data_mut(id);
-                    let mask = apply_atomic(atomic.op, mask, &atomic.data, swap, data, &mut old);
+                    let mask = apply_atomic(atomic.op, atomic.byte_mask, &mut old, atomic.swap, data);
                     take(waiter.owner, &old);
                     let mut result = [0; MAX_LINE_BYTES];
                     copy_bytes(&mut result, data, mask);
@@ -129,11 +129,8 @@ impl L1 {
                     {
                         self.update(frame, mask, &result);
                     }
-                    let hint = CacheHint::Cached;
-                    self.send(
-                        now,
-                        Request::write(waiter.owner, address, mask, &result, hint, self.spec.geometry),
-                    );
+                    let (values, hint) = (self.values(mask, &result, 0), CacheHint::Cached);
+                    self.send(now, Request::write(waiter.owner, address, values, hint, self.spec.geometry));
                 }
             }
         }

@@ -52,7 +52,8 @@ impl L1 {
         let mut data = [0; MAX_LINE_BYTES];
         copy_bytes(&mut data, &self.data[self.place(frame)], bytes);
         let (tag, address) = (WRITE_BACK | u32::from(epoch), self.spec.geometry.address(line));
-        self.send(now, Request::write(tag, address, bytes, &data, CacheHint::Cached, self.spec.geometry));
+        let values = self.values(bytes, &data, 0);
+        self.send(now, Request::write(tag, address, values, CacheHint::Cached, self.spec.geometry));
         self.counters.write_backs += 1;
     }
 

@@ -27,7 +27,7 @@ mod tests;
 mod write_back_tests;
 
 use super::geometry::{LineGeometry, LineNumber};
-use super::message::Request;
+use super::message::{Request, Values};
 use super::port::MemoryPort;
 use super::tags::Tags;
 use crate::clock::{Cycle, NEVER};
@@ -74,6 +74,10 @@ pub struct L1 {
     /// Why the last access was rejected, as long as the reason holds.
     blocked: Option<Reject>,
     counters: L1Counters,
+    /// Values of replies, for the next requests, into which the boxes go as they are.
+    #[allow(clippy::vec_box)]
+    #[scratch]
+    spare: Vec<Box<Values>>,
 }
 
 impl L1 {
@@ -104,6 +108,7 @@ impl L1 {
             rejected_since: None,
             blocked: None,
             counters: L1Counters::default(),
+            spare: Vec::new(),
             spec,
         }
     }
@@ -140,21 +145,32 @@ impl L1 {
     ) -> Result<bool, Reject> {
         debug_assert!(access.owner < frames::WRITE_BACK, "the upper bits of a tag are not the owner's");
         let result = self.plan(access).map(|plan| self.execute(now, access, plan, take));
-        self.blocked = result.err();
         match result {
             Ok(_) => {
+                self.blocked = None;
                 if let Some(since) = self.rejected_since.take() {
                     self.counters.reservation_fail_cycles += now - since;
                 }
             }
-            Err(reason) => {
-                if self.rejected_since.is_none() {
-                    self.rejected_since = Some(now);
-                    self.count_reject(reason);
-                }
-            }
+            Err(reason) => self.refuse(now, reason),
         }
         result
+    }
+
+    /// True if it refuses any store now, because the L2 has to get it and the queue to the interconnect is full. Such a
+    /// store need not be looked at.
+    #[inline]
+    pub(crate) fn refuses_stores(&self) -> bool {
+        self.outgoing_room() == 0 && !self.dirty.writes_back() && self.mshrs.pending_atomics() == 0
+    }
+
+    /// An access is rejected.
+    pub(crate) fn refuse(&mut self, now: Cycle, reason: Reject) {
+        self.blocked = Some(reason);
+        if self.rejected_since.is_none() {
+            self.rejected_since = Some(now);
+            self.count_reject(reason);
+        }
     }
 
     /// The plan of an access.
@@ -232,6 +248,18 @@ impl L1 {
         Some(response)
     }
 
+    /// The first cycle in which a response can be taken; [`NEVER`] if there is none.
+    #[inline]
+    pub(crate) fn next_response(&self) -> Cycle {
+        self.responses.next()
+    }
+
+    /// Lower bound of the cycle in which a request can leave; [`NEVER`] if there is none.
+    #[inline]
+    pub(crate) fn leaves_from(&self) -> Cycle {
+        self.leaves_from
+    }
+
     /// An acquire of device scope: drops everything that the L2 has too (M18). Outstanding misses serve the
     /// accesses that wait for them and install nothing.
     pub fn invalidate(&mut self) {
@@ -248,7 +276,7 @@ impl L1 {
             return now;
         }
         let response = self.responses.next().max(now);
-        if self.leaves_from == NEVER {
+        if response == now || self.leaves_from == NEVER {
             return response;
         }
         response.min(port.next_ready(now.max(self.leaves_from)).unwrap_or(NEVER))

@@ -1,7 +1,8 @@
 //! The L1's queue of requests to the port.
 
-use super::{L1, Reject, Request};
+use super::{L1, Reject, Request, Values};
 use crate::clock::{Cycle, NEVER};
+use crate::memory::message::{LineData, Reply, RequestKind};
 use crate::memory::port::MemoryPort;
 
 impl L1 {
@@ -11,9 +12,31 @@ impl L1 {
         self.spec.outgoing_capacity - self.outgoing.len() - self.mshrs.pending_atomics()
     }
 
+    /// Keeps the values of a reply for another request.
+    #[inline]
+    pub fn recycle(&mut self, reply: Reply) {
+        self.spare.extend(reply.values);
+    }
+
+    /// Values for a read.
+    #[inline]
+    pub(super) fn no_values(&mut self) -> Option<Box<Values>> {
+        let mut values = self.spare.pop().unwrap_or_default();
+        values.byte_mask = 0;
+        Some(values)
+    }
+
+    /// Values of a write or an atomic.
+    #[inline]
+    pub(super) fn values(&mut self, byte_mask: u128, data: &LineData, swap: u32) -> Box<Values> {
+        let mut values = self.spare.pop().unwrap_or_default();
+        (values.byte_mask, values.data, values.swap) = (byte_mask, *data, swap);
+        values
+    }
+
     /// Queues a request. There must be room for it.
     pub(super) fn send(&mut self, now: Cycle, request: Request) {
-        if request.values.is_none() {
+        if request.kind == RequestKind::Read {
             self.counters.requested_sectors += u64::from(request.sectors.count_ones());
         }
         if self.outgoing.is_empty() {

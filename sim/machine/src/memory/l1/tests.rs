@@ -90,18 +90,10 @@ impl Bench {
     /// Replies to a read; every byte is `value`.
     pub(super) fn answer(&mut self, request: &Request, value: u8) -> bool {
         let kind = if request.byte_mask() == 0 { ReplyKind::Data } else { ReplyKind::WriteAck };
-        self.l1.accept(
-            self.now,
-            &Reply {
-                core: 0,
-                tag: request.tag,
-                kind,
-                line: request.line,
-                sectors: request.sectors,
-                data: [value; MAX_LINE_BYTES],
-            },
-            &mut keep(&mut self.served),
-        )
+        let Request { tag, line, sectors, .. } = *request;
+        let values = Some(Values::new(0, &[value; MAX_LINE_BYTES], 0));
+        let reply = Reply { core: 0, tag, kind, line, sectors, values };
+        self.l1.accept(self.now, &reply, &mut keep(&mut self.served))
     }
 
     /// Takes the response of this cycle: owner and first byte.

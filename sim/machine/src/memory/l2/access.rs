@@ -5,7 +5,7 @@ use crate::clock::Cycle;
 use crate::memory::geometry::{LineNumber, copy_bytes};
 use crate::memory::hops::HopKind;
 use crate::memory::image::Image;
-use crate::memory::message::{ReplyKind, Request, RequestKind, apply_atomic};
+use crate::memory::message::{Reply, ReplyKind, Request, RequestKind, Values, apply_atomic};
 use wave_isa::table::CacheHint;
 
 /// What the access at the head of the queue does.
@@ -75,7 +75,7 @@ impl Slice {
             }
             Plan::Serve(frame) => {
                 self.counters.hits += 1;
-                self.serve(now, &request, frame);
+                self.serve(now, request, frame);
             }
             Plan::Join(id, fetch) => {
                 if fetch == 0 {
@@ -99,7 +99,7 @@ impl Slice {
                 // A streaming line must not look recently used.
                 self.tags.demote(frame);
                 match needed_sectors(&request) {
-                    0 => self.serve(now, &request, frame),
+                    0 => self.serve(now, request, frame),
                     needed => self.begin_miss(request, frame, line, index, needed),
                 }
             }
@@ -167,46 +167,44 @@ impl Slice {
     }
 
     /// Performs a request on a frame that has all that it needs. The reply can go a hit latency later.
-    pub(super) fn serve(&mut self, now: Cycle, request: &Request, frame: Frame) {
+    pub(super) fn serve(&mut self, now: Cycle, request: Request, frame: Frame) {
+        let Request { core, tag, line, sectors, .. } = request;
         let i = frame.index();
-        let place = self.spec.place(frame);
-        let line_data = &mut self.data[place];
-        let reply = self.replies.push(now + self.spec.hit_latency, request.core);
-        reply.tag = request.tag;
-        reply.kind = ReplyKind::Data;
-        reply.line = request.line;
-        reply.sectors = request.sectors;
-        let mut written = request.byte_mask();
-        match (request.kind, &request.values) {
-            (RequestKind::Read, _) => {
+        let bytes = &mut self.data[self.spec.place(frame)];
+        let mut values = request.values.unwrap_or_default();
+        let Values { byte_mask, data, swap } = &mut *values;
+        let mut written = *byte_mask;
+        let kind = match request.kind {
+            RequestKind::Read => {
                 self.counters.reads += 1;
-                self.spec.geometry.copy_sectors(&mut reply.data, line_data, request.sectors);
+                self.spec.geometry.copy_sectors(data, bytes, sectors);
+                ReplyKind::Data
             }
-            (RequestKind::Write, Some(values)) => {
+            RequestKind::Write => {
                 self.counters.writes += 1;
-                reply.kind = ReplyKind::WriteAck;
-                copy_bytes(line_data, &values.data, values.byte_mask);
+                copy_bytes(bytes, data, written);
+                ReplyKind::WriteAck
             }
-            (RequestKind::Atomic(op), Some(values)) => {
+            RequestKind::Atomic(op) => {
                 self.counters.atomics += 1;
-                reply.kind = ReplyKind::AtomicOld;
-                let mask = values.byte_mask;
-                written = apply_atomic(op, mask, &values.data, values.swap, line_data, &mut reply.data);
+                written = apply_atomic(op, *byte_mask, data, *swap, bytes);
                 if let Some(atomics) = &mut self.atomics {
-                    let (core, line) = (request.core, request.line);
-                    atomics.push(PerformedAtomic { cycle: now, core, line, bytes: mask, written });
+                    atomics.push(PerformedAtomic { cycle: now, core, line, bytes: *byte_mask, written });
                 }
+                ReplyKind::AtomicOld
             }
-            _ => debug_assert!(false, "a release touches no frame, and the others bring values"),
-        }
+            RequestKind::Release => unreachable!("a release touches no frame"),
+        };
         if written != 0 {
             self.dirty[i] |= written;
-            self.valid[i] |= self.spec.geometry.full_sectors_of(self.dirty[i]);
+            self.valid[i] |= self.spec.geometry.full_among(sectors, self.dirty[i]);
         }
         if request.hint != CacheHint::Streaming {
             self.tags.touch(frame);
         }
-        self.hop(now + self.spec.hit_latency, request.line, HopKind::Reply(request.core, request.kind));
+        let ready = now + self.spec.hit_latency;
+        self.replies.push_back((ready, Reply { core, tag, kind, line, sectors, values: Some(values) }));
+        self.hop(ready, line, HopKind::Reply(core, request.kind));
     }
 }
 

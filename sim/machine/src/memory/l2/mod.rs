@@ -12,7 +12,6 @@ mod access;
 mod jitter;
 mod records;
 mod release;
-mod replies;
 mod spec;
 mod state;
 #[cfg(test)]
@@ -32,8 +31,6 @@ use access::needed_sectors;
 use jitter::Delays;
 pub use jitter::Jitter;
 use release::{Releases, Writes};
-use replies::Replies;
-pub(super) use replies::ReplyHead;
 use spec::Spec;
 pub(super) use state::FIELDS;
 use std::collections::VecDeque;
@@ -126,6 +123,9 @@ pub(crate) struct PerformedAtomic {
 pub(super) struct Slice {
     #[spec]
     spec: Spec,
+    /// Its block in the agenda.
+    #[spec]
+    block: usize,
     tags: Tags,
     valid: Vec<u8>,
     dirty: Vec<u128>,
@@ -133,7 +133,8 @@ pub(super) struct Slice {
     /// Bytes of the frames; see [`Spec::place`].
     data: Vec<u8>,
     input: VecDeque<Request>,
-    replies: Replies,
+    /// Replies in the order in which they were made, each with the first cycle in which it can go.
+    replies: VecDeque<(Cycle, Reply)>,
     to_memory: VecDeque<Transfer>,
     fills: VecDeque<Fill>,
     mshrs: Vec<Mshr>,
@@ -172,13 +173,13 @@ pub(super) struct Effects {
 }
 
 impl Slice {
-    pub(super) fn new(config: &Config) -> Slice {
+    /// A slice that is this block of the agenda.
+    pub(super) fn new(config: &Config, block: usize) -> Slice {
         let l2 = &config.l2;
         let tags = Tags::new(l2.slice_bytes, config.core.l1.line_bytes, l2.ways, l2.replacement);
         let frames = tags.frames();
         let spec = Spec::new(config, frames);
         let mshrs = l2.mshrs as usize;
-        let reply_capacity = (l2.hit_latency_cycles + config.interconnect.queue_entries) as usize;
         let sectors = spec.geometry.sectors() as usize;
         Slice {
             valid: vec![0; frames],
@@ -187,7 +188,7 @@ impl Slice {
             data: vec![0; frames * spec.geometry.line_bytes()],
             tags,
             input: VecDeque::with_capacity(spec.input_capacity),
-            replies: Replies::new(reply_capacity),
+            replies: VecDeque::with_capacity(spec.reply_capacity),
             to_memory: VecDeque::with_capacity(spec.to_memory_capacity),
             fills: VecDeque::with_capacity(mshrs * sectors),
             mshrs: vec![Mshr { frame: Frame(0), outstanding: 0, ordered: false, ready: false }; mshrs],
@@ -203,6 +204,7 @@ impl Slice {
             hops: None,
             accesses: None,
             counters: L2Counters::default(),
+            block,
             spec,
         }
     }
@@ -226,30 +228,43 @@ impl Slice {
         self.input.len() + self.jitter.as_ref().map_or(0, |jitter| jitter.len()) < self.spec.input_capacity
     }
 
-    /// A request enters the queue.
+    /// A request enters the queue. If others wait there, they plan the slice.
     #[inline]
-    pub(super) fn accept(&mut self, request: Request) {
+    pub(super) fn accept(&mut self, request: Request, agenda: &mut Agenda) {
         debug_assert!(self.has_room(), "push into a full slice");
+        if self.input.is_empty() {
+            agenda.now(self.block);
+        }
         match &mut self.jitter {
             None => self.input.push_back(request),
-            Some(jitter) => jitter.accept(request),
+            Some(jitter) => {
+                jitter.accept(request);
+                agenda.now(self.block);
+            }
         }
     }
 
-    /// Replies, oldest first.
+    /// Replies, oldest first, each with the first cycle in which it can go.
     #[inline]
-    pub(super) fn replies(&self) -> &VecDeque<ReplyHead> {
-        self.replies.heads()
+    pub(super) fn replies(&self) -> &VecDeque<(Cycle, Reply)> {
+        &self.replies
+    }
+
+    /// True if there is room for another reply.
+    #[inline]
+    fn has_reply_room(&self) -> bool {
+        self.replies.len() < self.spec.reply_capacity
     }
 
     /// Takes the reply at an index of [`replies`](Self::replies). A slice that waited for room continues in
     /// the next cycle.
     #[inline]
-    pub(super) fn take_reply(&mut self, place: usize, me: usize, agenda: &mut Agenda) -> Option<&Reply> {
-        if !self.replies.has_room() {
-            agenda.soon(me);
+    pub(super) fn take_reply(&mut self, place: usize, agenda: &mut Agenda) -> Option<Reply> {
+        if !self.has_reply_room() {
+            agenda.soon(self.block);
         }
-        self.replies.take(place)
+        let (_, reply) = if place == 0 { self.replies.pop_front() } else { self.replies.remove(place) }?;
+        Some(reply)
     }
 
     /// True if transfers wait for the channel.
@@ -268,19 +283,20 @@ impl Slice {
 
     /// Takes the oldest transfer. A slice that may have waited for its place continues in the next cycle.
     #[inline]
-    pub(super) fn take_transfer(&mut self, me: usize, agenda: &mut Agenda) -> Option<Transfer> {
+    pub(super) fn take_transfer(&mut self, agenda: &mut Agenda) -> Option<Transfer> {
         let transfer = self.to_memory.pop_front()?;
         if self.stalled_since.is_some() || self.releases.walks() {
-            agenda.soon(me);
+            agenda.soon(self.block);
         }
         Some(transfer)
     }
 
     /// Announces sectors that arrive from memory in cycle `at`. Calls come in ascending order of `at`.
     #[inline]
-    pub(super) fn expect_fill(&mut self, at: Cycle, mshr: MshrId, sectors: u8) {
+    pub(super) fn expect_fill(&mut self, at: Cycle, mshr: MshrId, sectors: u8, agenda: &mut Agenda) {
         debug_assert!(self.fills.back().is_none_or(|fill| fill.at <= at));
         self.fills.push_back(Fill { at, mshr, sectors });
+        agenda.at(self.block, at);
     }
 
     /// MSHRs that hold an outstanding line.
@@ -313,7 +329,7 @@ impl Slice {
 
     /// Simulates a cycle and plans the next one in which the slice has something to do without a push from
     /// outside.
-    pub(super) fn tick(&mut self, now: Cycle, me: usize, image: &mut Image, agenda: &mut Agenda) -> Effects {
+    pub(super) fn tick(&mut self, now: Cycle, image: &mut Image, agenda: &mut Agenda) -> Effects {
         while let Some(&fill) = self.fills.front()
             && fill.at <= now
         {
@@ -327,18 +343,21 @@ impl Slice {
             self.fill(fill, image);
         }
         if let Some(jitter) = &mut self.jitter {
-            agenda.at(me, jitter.release(now, &mut self.input));
+            agenda.at(self.block, jitter.release(now, &mut self.input));
         }
         let mut effects = Effects::default();
         let (replies, transfers) = (self.replies.len(), self.to_memory.len());
         let releases_on = self.tick_release(now, image);
-        if self.replies.has_room() {
+        if self.has_reply_room() {
             let progress = if let Some(&mshr) = self.ready.front() {
                 self.serve_waiter(now, mshr);
                 true
-            } else if let Some(plan) = self.input.front().map(|request| self.plan(request)) {
+            } else if let Some(request) = self.input.front() {
+                let plan = self.plan(request);
                 self.note_stall(now, plan.is_none());
-                if let (Some(plan), Some(request)) = (plan, plan.and_then(|_| self.input.pop_front())) {
+                if let Some(plan) = plan
+                    && let Some(request) = self.input.pop_front()
+                {
                     self.execute(now, request, plan, image);
                     effects.took_request = true;
                 }
@@ -349,20 +368,20 @@ impl Slice {
             // A stall ends with a fill, with room towards memory or with a waiter's turn; each of them plans
             // the slice.
             if progress && !(self.ready.is_empty() && self.input.is_empty()) {
-                agenda.soon(me);
+                agenda.soon(self.block);
             }
         }
         if self.replies.len() > replies {
-            effects.replied = self.replies.heads().back().map(|head| head.ready);
+            effects.replied = self.replies.back().map(|&(ready, _)| ready);
         }
         if releases_on || self.releases.is_due() {
-            agenda.soon(me);
+            agenda.soon(self.block);
         }
         effects.to_memory = transfers == 0 && self.has_transfer();
         let fill = self.fills.front().map_or(NEVER, |fill| fill.at);
-        let next = self.written.front().map_or(fill, |&(at, _)| at.min(fill));
+        let next = if self.releases.drains() { self.next_written().min(fill) } else { fill };
         if next != NEVER {
-            agenda.at(me, next);
+            agenda.at(self.block, next);
         }
         effects
     }
@@ -388,15 +407,33 @@ impl Slice {
         let frame = mshr.frame;
         mshr.outstanding &= !fill.sectors;
         if let Some(line) = self.tags.line(frame) {
-            let from_memory = image.read(line);
-            let bytes = self.spec.geometry.bytes_of(fill.sectors);
-            let place = self.spec.place(frame);
-            let line_data = &mut self.data[place];
-            copy_bytes(line_data, &from_memory, bytes & !self.dirty[frame.index()]);
+            let dirty = self.dirty[frame.index()];
+            let line_data = &mut self.data[self.spec.place(frame)];
+            match image.whole(line) {
+                Some(memory) if dirty == 0 => {
+                    self.spec.geometry.copy_sectors(line_data, memory, fill.sectors)
+                }
+                _ => copy_bytes(
+                    line_data,
+                    &image.read(line),
+                    self.spec.geometry.bytes_of(fill.sectors) & !dirty,
+                ),
+            }
         }
         self.valid[frame.index()] |= fill.sectors;
         self.counters.fetched_sectors += u64::from(fill.sectors.count_ones());
         self.note_ready(fill.mshr);
+        self.free_if_done(fill.mshr);
+    }
+
+    /// Frees an MSHR for which nothing waits and nothing is on its way. The last sectors may come when no access waits
+    /// any more: a write has written the sectors that the last one wanted.
+    fn free_if_done(&mut self, id: MshrId) {
+        let mshr = self.mshrs[usize::from(id.0)];
+        if mshr.outstanding == 0 && self.waiters.first(usize::from(id.0)).is_none() {
+            self.mshr_of[mshr.frame.index()] = NO_MSHR;
+            self.free_mshrs.push(id.0);
+        }
     }
 
     /// Lists an MSHR as ready if its first waiter can be served.
@@ -416,7 +453,7 @@ impl Slice {
         let i = usize::from(id.0);
         let frame = self.mshrs[i].frame;
         if let Some(request) = self.waiters.pop(i) {
-            self.serve(now, &request, frame);
+            self.serve(now, request, frame);
         }
         let more = self.waiters.first(i).map(needed_sectors);
         if more.is_some_and(|needed| needed & !self.valid[frame.index()] == 0) {
@@ -426,10 +463,7 @@ impl Slice {
         self.mshrs[i].ready = false;
         if more.is_none() {
             self.mshrs[i].ordered = false;
-            if self.mshrs[i].outstanding == 0 {
-                self.mshr_of[frame.index()] = NO_MSHR;
-                self.free_mshrs.push(id.0);
-            }
+            self.free_if_done(id);
         }
     }
 

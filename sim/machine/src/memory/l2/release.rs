@@ -6,8 +6,8 @@
 //! the other epoch. Cores that ask during a release wait for the next one, which serves them all.
 
 use super::super::message::ReplyKind;
-use super::{Frame, Image, Slice};
-use crate::clock::Cycle;
+use super::{Agenda, Frame, Image, Reply, Slice};
+use crate::clock::{Cycle, NEVER};
 use std::collections::VecDeque;
 use wave_capture::Capture;
 
@@ -44,9 +44,20 @@ impl Releases {
         matches!(self.stage, Some(Stage::Walking(_)))
     }
 
+    /// True if a release waits for writes.
+    pub(super) fn drains(&self) -> bool {
+        self.stage == Some(Stage::Draining)
+    }
+
     /// True if a release begins in the next cycle.
     pub(super) fn is_due(&self) -> bool {
         self.stage.is_none() && !self.next.is_empty()
+    }
+
+    /// True if no release runs or is asked for, and all cores know of those that are over.
+    #[inline]
+    fn is_idle(&self) -> bool {
+        self.stage.is_none() && self.next.is_empty() && self.over.is_empty()
     }
 }
 
@@ -81,9 +92,10 @@ impl Slice {
     }
 
     /// Begins a release that no core has asked for. None may be running.
-    pub(in crate::memory) fn begin_release(&mut self) {
+    pub(in crate::memory) fn begin_release(&mut self, agenda: &mut Agenda) {
         debug_assert!(self.is_released());
         self.releases.stage = Some(Stage::Walking(0));
+        agenda.soon(self.block);
     }
 
     /// True if no release is running or requested.
@@ -92,12 +104,22 @@ impl Slice {
     }
 
     /// Announces that a write of an epoch is performed in cycle `at`. Calls come in ascending order of `at`.
-    pub(in crate::memory) fn expect_written(&mut self, at: Cycle, epoch: u8) {
+    /// Only a release that drains needs to know at once.
+    pub(in crate::memory) fn expect_written(&mut self, at: Cycle, epoch: u8, agenda: &mut Agenda) {
         debug_assert!(self.written.back().is_none_or(|&(last, _)| last <= at));
         self.written.push_back((at, epoch));
+        if self.releases.drains() {
+            agenda.at(self.block, at);
+        }
     }
 
-    /// The release's part of a cycle. True if it has something to do in the next cycle.
+    /// The cycle in which the next write is performed, as far as the slice knows.
+    pub(super) fn next_written(&self) -> Cycle {
+        self.written.front().map_or(NEVER, |&(at, _)| at)
+    }
+
+    /// The release's part of a cycle, before that of the accesses. True if it has something to do in the next cycle.
+    #[inline]
     pub(super) fn tick_release(&mut self, now: Cycle, image: &mut Image) -> bool {
         while let Some(&(at, epoch)) = self.written.front()
             && at <= now
@@ -105,11 +127,15 @@ impl Slice {
             self.written.pop_front();
             self.writes.performed(epoch);
         }
-        if self.replies.has_room()
+        !self.releases.is_idle() && self.go_on_releasing(now, image)
+    }
+
+    fn go_on_releasing(&mut self, now: Cycle, image: &mut Image) -> bool {
+        if self.has_reply_room()
             && let Some(core) = self.releases.over.pop_front()
         {
-            let reply = self.replies.push(now + self.spec.hit_latency, core);
-            (reply.tag, reply.kind, reply.line, reply.sectors) = (0, ReplyKind::Released, 0, 0);
+            let reply = Reply { core, tag: 0, kind: ReplyKind::Released, line: 0, sectors: 0, values: None };
+            self.replies.push_back((now + self.spec.hit_latency, reply));
         }
         if self.releases.is_due() {
             self.releases.present = std::mem::take(&mut self.releases.next);

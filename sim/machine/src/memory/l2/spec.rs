@@ -18,6 +18,8 @@ pub(super) struct Spec {
     ways: usize,
     /// Requests for which there is room in the queue.
     pub(super) input_capacity: usize,
+    /// Replies for which there is room.
+    pub(super) reply_capacity: usize,
     /// Transfers for which there is room on the way to the channel.
     pub(super) to_memory_capacity: usize,
 }
@@ -36,6 +38,7 @@ impl Spec {
             sets: frames / l2.ways as usize,
             ways: l2.ways as usize,
             input_capacity: l2.queue_entries as usize,
+            reply_capacity: (l2.hit_latency_cycles + config.interconnect.queue_entries) as usize,
             // A miss that evicts a dirty line sends two transfers at once.
             to_memory_capacity: (l2.queue_entries as usize).max(2),
         }

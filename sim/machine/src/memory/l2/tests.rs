@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::memory::geometry::LineGeometry;
-use crate::memory::message::MAX_LINE_BYTES;
+use crate::memory::message::{MAX_LINE_BYTES, Values};
 use wave_isa::table::AtomicOp;
 use wave_isa::table::CacheHint;
 
@@ -27,33 +27,37 @@ impl Bench {
         let geometry = LineGeometry::new(&config);
         let memory = (0..64 << 10).map(|i| (i / 128) as u8).collect();
         Bench {
-            slice: Slice::new(&config),
+            slice: Slice::new(&config, 0),
             image: Image::new(geometry, memory, &[]),
-            agenda: Agenda::new(1),
+            agenda: Agenda::new([1]).0,
             geometry,
             now: 100,
         }
     }
 
     fn read(&mut self, tag: u32, line: u64, sectors: u8) {
-        self.slice.accept(Request::read(tag, line, sectors, CacheHint::Cached));
+        self.slice.accept(Request::read(tag, line, sectors, CacheHint::Cached), &mut self.agenda);
     }
 
     fn write(&mut self, tag: u32, line: u64, byte_mask: u128, value: u8) {
         let data = [value; MAX_LINE_BYTES];
-        let request = Request::write(tag, line, byte_mask, &data, CacheHint::Cached, self.geometry);
-        self.slice.accept(request);
+        let values = Values::new(byte_mask, &data, 0);
+        let request = Request::write(tag, line, values, CacheHint::Cached, self.geometry);
+        self.slice.accept(request, &mut self.agenda);
     }
 
     fn add(&mut self, tag: u32, line: u64) {
         let mut data = [0; MAX_LINE_BYTES];
         data[0] = 1;
-        self.slice.accept(Request::atomic(tag, line, AtomicOp::Add, 0xF, &data, 0, self.geometry));
+        self.slice.accept(
+            Request::atomic(tag, line, AtomicOp::Add, Values::new(0xF, &data, 0), self.geometry),
+            &mut self.agenda,
+        );
     }
 
     fn tick(&mut self) {
-        self.agenda.begin(self.now);
-        self.slice.tick(self.now, 0, &mut self.image, &mut self.agenda);
+        self.agenda.begin(self.now, false);
+        self.slice.tick(self.now, &mut self.image, &mut self.agenda);
         self.now += 1;
     }
 
@@ -63,20 +67,21 @@ impl Bench {
 
     /// Everything that the slice has sent to memory.
     fn transfers(&mut self) -> Vec<Transfer> {
-        std::iter::from_fn(|| self.slice.take_transfer(0, &mut self.agenda)).collect()
+        std::iter::from_fn(|| self.slice.take_transfer(&mut self.agenda)).collect()
     }
 
     /// Delivers a fetched line in this cycle.
     fn bring(&mut self, transfer: &Transfer) {
-        self.slice.expect_fill(self.now, transfer.fetch.unwrap(), transfer.sectors);
+        self.slice.expect_fill(self.now, transfer.fetch.unwrap(), transfer.sectors, &mut self.agenda);
     }
 
-    /// Replies made so far: first cycle in which each can go, tag, first byte.
+    /// Replies made so far: first cycle in which each can go, tag, first byte; 0 if it brings none.
     fn replies(&mut self) -> Vec<(Cycle, u32, u8)> {
         let mut replies = Vec::new();
-        while let Some(&ReplyHead { ready, .. }) = self.slice.replies().front() {
-            let reply = self.slice.take_reply(0, 0, &mut self.agenda).unwrap();
-            replies.push((ready, reply.tag, reply.data[0]));
+        while let Some(&(ready, _)) = self.slice.replies().front() {
+            let reply = self.slice.take_reply(0, &mut self.agenda).unwrap();
+            let brings = reply.packet_sectors() > 0;
+            replies.push((ready, reply.tag, if brings { reply.data()[0] } else { 0 }));
         }
         replies
     }
@@ -108,9 +113,9 @@ fn a_write_never_waits_for_memory_and_its_bytes_survive_a_fetch() {
     bench.ticks(10);
     bench.bring(&fetch[0]);
     bench.tick();
-    let ready = bench.slice.replies().front().unwrap().ready;
-    let reply = bench.slice.take_reply(0, 0, &mut bench.agenda).unwrap();
-    assert_eq!((ready, &reply.data[..3]), (112 + 5, &[1, 9, 1][..]), "served in the cycle of the fill");
+    let ready = bench.slice.replies().front().unwrap().0;
+    let reply = bench.slice.take_reply(0, &mut bench.agenda).unwrap();
+    assert_eq!((ready, &reply.data()[..3]), (112 + 5, &[1, 9, 1][..]), "served in the cycle of the fill");
     // A completely written sector can be read without a fetch.
     bench.replies();
     bench.write(3, 128, 0xFFFF_FFFF << 32, 8);
@@ -207,7 +212,7 @@ fn a_streaming_line_is_the_first_to_leave() {
     let mut bench = Bench::new(|_| {});
     bench.write(1, 0, u128::MAX, 9);
     bench.tick();
-    bench.slice.accept(Request::read(2, 128, 1, CacheHint::Streaming));
+    bench.slice.accept(Request::read(2, 128, 1, CacheHint::Streaming), &mut bench.agenda);
     bench.tick();
     let fetch = bench.transfers();
     bench.bring(&fetch[0]);
@@ -247,6 +252,27 @@ fn a_shortage_holds_up_the_queue_and_is_counted_once() {
 }
 
 #[test]
+fn sectors_for_which_nothing_waits_any_more_end_their_miss() {
+    let mut bench = Bench::new(|_| {});
+    bench.read(1, 0, 0b0001);
+    bench.write(2, 0, 0xFFFF_FFFF << 64, 9);
+    bench.read(3, 0, 0b0100);
+    bench.ticks(3);
+    let fetches = bench.transfers();
+    assert_eq!((fetches[0].sectors, fetches[1].sectors), (0b0001, 0b0100));
+    bench.bring(&fetches[0]);
+    // The write has written all that the last read wants.
+    bench.ticks(3);
+    assert_eq!(bench.replies().len(), 3);
+    bench.bring(&fetches[1]);
+    bench.tick();
+    assert_eq!(bench.slice.mshrs_in_use(), 0);
+    bench.write(4, 0, 0xF, 7);
+    bench.tick();
+    assert_eq!(bench.replies().len(), 1);
+}
+
+#[test]
 fn replies_that_are_not_taken_stop_the_slice() {
     let mut bench = Bench::new(|c| c.l2.queue_entries = 32);
     for tag in 0..20 {
@@ -255,7 +281,7 @@ fn replies_that_are_not_taken_stop_the_slice() {
     bench.ticks(30);
     // The replies of one hit latency, and the queue of the port.
     assert_eq!(bench.slice.replies().len(), 5 + 8);
-    bench.slice.take_reply(0, 0, &mut bench.agenda);
+    bench.slice.take_reply(0, &mut bench.agenda);
     bench.tick();
     assert_eq!(bench.slice.replies().len(), 5 + 8);
 }

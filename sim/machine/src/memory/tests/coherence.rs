@@ -191,7 +191,7 @@ fn code_is_read_through_the_same_ports() {
         ports.iter_mut().for_each(|port| system.exchange(port));
         if let Some(reply) = ports[2].reply(now + 11) {
             assert_eq!((reply.tag, reply.core), (1 << 31 | 3, 2));
-            assert_eq!((word_of(&reply.data, 0), word_of(&reply.data, 4)), (0x1234_5678, 0x9ABC_DEF0));
+            assert_eq!((word_of(reply.data(), 0), word_of(reply.data(), 4)), (0x1234_5678, 0x9ABC_DEF0));
             break;
         }
         system.run(now, now + 12);

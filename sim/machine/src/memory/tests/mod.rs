@@ -5,6 +5,7 @@ mod coherence;
 mod contention;
 mod latency;
 mod ordering;
+mod ports;
 mod topologies;
 
 use super::message::{MAX_LINE_BYTES, Reply};
