@@ -14,13 +14,13 @@ use wave_verify::rtl::{Agreement, Mode, Trial};
 const SLACK: u64 = 2000;
 const UP_TO_A_FAULT: u64 = 40_000;
 
-/// All that looks for a bug before random programs do: directed kernels, those of the rules, operands of the units and the
-/// corpus, ordered by cycles. Each stops after twice the cycles that it takes on `core`, which has no bug.
+/// All that looks for a bug before random programs do: directed kernels, those of the rules and of corners, operands of the
+/// units and the corpus, ordered by cycles. Each stops after twice the cycles that it takes on `core`, which has no bug.
 pub(crate) fn suite(core: &Path) -> Vec<(String, Case)> {
     let config = small_config();
     let corpus = corpus().into_iter().map(|(name, trial)| (name, Case::of_trial(&trial, &config)));
-    let all = directed().into_iter().chain(on_the_small_core(broad())).chain(on_the_small_core(operands()));
-    limited(core, all.chain(corpus).collect())
+    let others = broad().into_iter().chain(corners()).chain(operands());
+    limited(core, directed().into_iter().chain(on_the_small_core(others)).chain(corpus).collect())
 }
 
 /// The programs of the corpus, by the names of their files.

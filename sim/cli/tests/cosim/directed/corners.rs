@@ -56,6 +56,11 @@ pub(crate) fn cases() -> Vec<(String, Case)> {
             Case { script: script(seed as u32 + 7, 1, 9), ..case },
         ));
     }
+    for (seed, threads) in [(0, 8), (1, 29), (2, 32)] {
+        let case = Case::of(&kernel(&results_at_once(seed)), threads);
+        all.push((format!("results of two units at once, {seed}"), case));
+    }
+    all.push(("the last wave that a barrier waits for ends".to_owned(), Case::of(&kernel(ENDS_LAST), 29)));
     all.push(("votes of a wave".to_owned(), Case::of(&kernel(&votes()), 29)));
     all
 }
@@ -141,6 +146,37 @@ fn both_memories(seed: u64) -> String {
             _ => "device_store_u32 r6, r4\n".to_owned(),
         };
         lines += ["", "", "nop\n", "wait\n"][rng.random_range(0..4)];
+    }
+    lines
+}
+
+/// The first wave ends, without reaching the barrier, long after the others have reached it.
+const ENDS_LAST: &str = "
+    mov_sr r2, sr_wave_id
+    mov_imm r3, 1
+    icmp_lt p1, r2, r3
+    @p1 idiv r4, r0, r1
+    @p1 idiv r5, r4, r1
+    @p1 iadd r6, r5, r4
+    @p1 halt
+    barrier
+    iadd r7, r2, r3";
+
+/// Operations of two units whose results take as long, between some that read their operands one after another: now and then
+/// two have all operands in one cycle.
+fn results_at_once(seed: u64) -> String {
+    let mut rng = Pcg64Mcg::seed_from_u64(seed + 120);
+    let mut lines = format!("{HASH}{STIR}\nmov r6, r4\n{STIR}\nmov r7, r4\n");
+    for step in 0..200 {
+        let result = 8 + step % 20;
+        lines += &match rng.random_range(0..8) {
+            0..2 => format!("fma r{result}, r6, r6, r6\n"),
+            2 => format!("fma r{result}, r4, r6, r7\n"),
+            3 => format!("fadd r{result}, r6, r7\n"),
+            4..6 => format!("wave_reduce_add r{result}, r7\n"),
+            6 => format!("wave_shuffle_xor r{result}, r6, r7\n"),
+            _ => "nop\n".to_owned(),
+        };
     }
     lines
 }
