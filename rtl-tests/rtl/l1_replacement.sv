@@ -72,7 +72,7 @@ module l1_replacement
   always_comb begin
     reply_older = older_q[reply_set];
     reply_unused = unused_q[reply_set];
-    if (install && !found_frame) begin
+    if (install && !found_frame && !(`BUG(243) && touches)) begin
       if (streaming && !`BUG(148)) begin
         reply_older = used_never(older_q[reply_set], unused_q[reply_set], victim);
         reply_unused[victim] = 1'b1;
@@ -81,7 +81,7 @@ module l1_replacement
         reply_unused[victim] = 1'b0;
       end
     end
-    older = reply_set == set && !`BUG(243) ? reply_older : older_q[set];
+    older = reply_set == set ? reply_older : older_q[set];
     unused = reply_set == set ? reply_unused : unused_q[set];
     if (touches) begin
       older = used_last(older, way);

@@ -153,7 +153,7 @@ pub const CORE: &[(u32, &str)] = &[
     (239, "a line for which one streams counts as streamed"),
     (241, "a reply does not find the frame that its line has"),
     (242, "an empty frame is not preferred"),
-    (243, "a hit in the cycle of a fill of its set forgets the fill"),
+    (243, "a fill in the cycle of a hit is as old as what it replaces"),
     (244, "a division holds its unit a cycle longer"),
     (245, "two instructions enter one unit at once"),
     (246, "two instructions that enter at once have their results at once"),

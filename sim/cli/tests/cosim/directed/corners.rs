@@ -56,7 +56,7 @@ pub(crate) fn cases() -> Vec<(String, Case)> {
             Case { script: script(seed as u32 + 7, 1, 9), ..case },
         ));
     }
-    for (seed, threads) in [(0, 8), (1, 29), (2, 32)] {
+    for (seed, threads) in [(0, 16), (1, 29), (2, 32)] {
         let case = Case::of(&kernel(&results_at_once(seed)), threads);
         all.push((format!("results of two units at once, {seed}"), case));
     }
@@ -162,23 +162,24 @@ const ENDS_LAST: &str = "
     barrier
     iadd r7, r2, r3";
 
-/// Operations of two units whose results take as long, between some that read their operands one after another: now and then
-/// two have all operands in one cycle.
+/// Every second wave has operations whose results take as long as those of the other waves, which come from another unit. The
+/// first read both operands from one bank: now and then an operation of each kind has all operands in one cycle.
 fn results_at_once(seed: u64) -> String {
     let mut rng = Pcg64Mcg::seed_from_u64(seed + 120);
-    let mut lines = format!("{HASH}{STIR}\nmov r6, r4\n{STIR}\nmov r7, r4\n");
-    for step in 0..200 {
-        let result = 8 + step % 20;
-        lines += &match rng.random_range(0..8) {
-            0..2 => format!("fma r{result}, r6, r6, r6\n"),
-            2 => format!("fma r{result}, r4, r6, r7\n"),
-            3 => format!("fadd r{result}, r6, r7\n"),
-            4..6 => format!("wave_reduce_add r{result}, r7\n"),
-            6 => format!("wave_shuffle_xor r{result}, r6, r7\n"),
-            _ => "nop\n".to_owned(),
-        };
+    let mut lines =
+        format!("{HASH}mov_sr r6, sr_wave_id\nmov_imm r7, 1\nand r6, r6, r7\nicmp_eq p1, r6, r7\n");
+    for n in 8..16 {
+        lines += &format!("{STIR}\nmov r{n}, r4\n");
     }
-    lines
+    let mut side = |what: &dyn Fn(u32) -> String| -> String {
+        let line = |step| format!("{}\n{}", what(step), "nop\n".repeat(rng.random_range(0..4)));
+        (0..80).map(line).collect()
+    };
+    lines += "if p1\n";
+    lines += &side(&|step| format!("fadd r{}, r{}, r{}", 16 + step % 8, 8 + step % 4, 12 + step % 4));
+    lines += "else\n";
+    lines += &side(&|step| format!("wave_reduce_add r{}, r{}", 16 + step % 8, 8 + step * 3 % 7));
+    lines + "endif"
 }
 
 /// Operations among the lanes of a wave, with guards and conditions that are true in the first lanes or the last ones.
