@@ -162,8 +162,8 @@ const ENDS_LAST: &str = "
     barrier
     iadd r7, r2, r3";
 
-/// Every second wave has operations whose results take as long as those of the other waves, which come from another unit. The
-/// first read both operands from one bank: now and then an operation of each kind has all operands in one cycle.
+/// Operations of two units whose results take as long, those of the one with both operands in one bank. Every second wave is
+/// late now and then: so an operation of each kind has all operands in one cycle.
 fn results_at_once(seed: u64) -> String {
     let mut rng = Pcg64Mcg::seed_from_u64(seed + 120);
     let mut lines =
@@ -171,15 +171,18 @@ fn results_at_once(seed: u64) -> String {
     for n in 8..16 {
         lines += &format!("{STIR}\nmov r{n}, r4\n");
     }
-    let mut side = |what: &dyn Fn(u32) -> String| -> String {
-        let line = |step| format!("{}\n{}", what(step), "nop\n".repeat(rng.random_range(0..4)));
-        (0..80).map(line).collect()
-    };
-    lines += "if p1\n";
-    lines += &side(&|step| format!("fadd r{}, r{}, r{}", 16 + step % 8, 8 + step % 4, 12 + step % 4));
-    lines += "else\n";
-    lines += &side(&|step| format!("wave_reduce_add r{}, r{}", 16 + step % 8, 8 + step * 3 % 7));
-    lines + "endif"
+    for step in 0..240 {
+        if step % 12 == 0 {
+            lines += "@p1 idiv r3, r8, r7\n@p1 iadd r5, r3, r3\n";
+        }
+        let result = 16 + step % 14;
+        lines += &match rng.random_range(0..3) {
+            0 => format!("fadd r{result}, r{}, r{}\n", 8 + step % 4, 12 + step % 4),
+            1 => format!("wave_reduce_add r{result}, r{}\n", 8 + step * 3 % 7),
+            _ => "nop\n".to_owned(),
+        };
+    }
+    lines
 }
 
 /// Operations among the lanes of a wave, with guards and conditions that are true in the first lanes or the last ones.
