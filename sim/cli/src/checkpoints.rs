@@ -51,7 +51,7 @@ struct Resumes {
 
 impl CheckpointArgs {
     /// The first flag that was given.
-    fn flag(&self) -> Option<&'static str> {
+    pub(crate) fn flag(&self) -> Option<&'static str> {
         let flags = [
             (CHECKPOINT, self.checkpoint.is_some()),
             ("--checkpoint-every", self.checkpoint_every.is_some()),

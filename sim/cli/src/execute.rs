@@ -22,6 +22,7 @@ use wave_observe::races::RaceCheck;
 use wave_observe::trace::How;
 use wave_study::launch::{Job, Verification};
 use wave_study::report::{Collector, page::page, scope::Scope};
+use wave_study::sample;
 use wave_study::summary::{Outcome, Run, stuck};
 
 /// Cycles of a launch before the first look at whether it can still end: more than most take.
@@ -105,8 +106,15 @@ fn in_detail(
     let (recorder, files) = traces::open(&traces, config, sink, checkpoints.trace())?.unzip();
     let mut watch = Watch::new(&args.output, config, &work.program).with(collector, recorder);
     (watch.by_buffer, watch.reported_by_buffer) = (by_buffer, reported_by_buffer);
-    let input =
-        Input { name: &work.name, program: &work.program, launches: &work.steps, before: &before, all };
+    let sample = args.untimed.sample;
+    let input = Input {
+        name: &work.name,
+        program: &work.program,
+        launches: &work.steps,
+        before: &before,
+        all,
+        sample,
+    };
     let Walked { mut run, how, cycle, fault } =
         walk(&mut gpu, &input, ended, &options, (&mut watch, files.as_ref()), &mut checkpoints, progress);
     let Watch { issues, races, by_buffer, reported_by_buffer, report: collector, recorder } = watch;
@@ -165,6 +173,8 @@ struct Input<'a> {
     before: &'a Before,
     /// Launches of the run.
     all: usize,
+    /// How the launches are sampled, if they are.
+    sample: bool,
 }
 
 /// How far the launches of a run got.
@@ -188,7 +198,7 @@ fn walk(
     progress: &mut Progress,
 ) -> Walked {
     let nothing = Outcome::Ended(Verification::Nothing);
-    let &Input { name, program, launches, before: untimed, all } = input;
+    let &Input { name, program, launches, before: untimed, all, sample } = input;
     let mut walked = Walked { run: Run::new(name, nothing), how: How::Complete, cycle: 0, fault: None };
     (walked.run.untimed, walked.run.part) = (untimed.launches.clone(), untimed.part());
     let mut before = ended.into_iter();
@@ -204,6 +214,13 @@ fn walk(
         let steps = &walked.run.steps;
         let ended = match before.next() {
             Some(report) => Ok(report),
+            None if sample => {
+                let sampled = sample::run(gpu, launch, options, &mut |now| progress.show(now));
+                sampled.map(|(report, sampling)| {
+                    walked.run.sampled.push(sampling);
+                    report
+                })
+            }
             None => step(gpu, (launch, under_way, steps), options, (watch, files), checkpoints, progress),
         };
         watch.end(launch, ended.as_ref());
@@ -300,7 +317,8 @@ fn scope(
     let Some(trigger) = traces.trigger() else { return Sought::Found(Some(traces.scope())) };
     let mut watch = Watch::default().with(None, Some(traces::scout(traces, trigger, config)));
     let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory.clone());
-    let input = Input { name: &work.name, program: &work.program, launches: &work.steps, before, all };
+    let input =
+        Input { name: &work.name, program: &work.program, launches: &work.steps, before, all, sample: false };
     let mut none = Checkpoints::default();
     let Walked { run, how, cycle, fault } =
         walk(&mut gpu, &input, Vec::new(), options, (&mut watch, None), &mut none, progress);

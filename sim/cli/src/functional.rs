@@ -1,4 +1,5 @@
-//! What runs without timing: `--functional` for all of a run, `--detail-from` for what is in front of a place.
+//! What runs without timing: `--functional` for all of a run, `--detail-from` for what is in front of a place, `--sample`
+//! for chosen workgroups.
 
 use super::args::{MachineArgs, RunArgs, UntimedArgs};
 use super::detail::{DETAIL_FROM, DetailFrom, Place};
@@ -16,22 +17,33 @@ use wave_study::summary::{Outcome, Run, UntimedPart, UntimedStep, stuck};
 /// The flag for a run without timing.
 const FUNCTIONAL: &str = "--functional";
 
-/// Flags that make no sense without timing.
+/// The flag for a run of which some workgroups have no timing.
+const SAMPLE: &str = "--sample";
+
+/// Flags that make no sense without timing, or with the timing of a part.
 pub(crate) fn check(args: &RunArgs) -> Option<Diagnostic> {
-    if !args.untimed.functional {
-        return None;
-    }
-    let needs_timing = [
+    let bound = |n: Option<u64>| n.filter(|&n| n > 0);
+    let (output, machine) = (&args.output, &args.machine);
+    let of_cycles = [
         args.untimed.detail_from.as_ref().map(|_| DETAIL_FROM),
-        args.output.trace.then_some("--trace"),
-        args.output.check_races.then_some("--check-races"),
-        args.output.by_buffer.then_some("--by-buffer"),
-        args.output.energy.as_ref().map(|_| "--energy"),
+        output.trace.then_some("--trace"),
+        output.check_races.then_some("--check-races"),
+        output.by_buffer.then_some("--by-buffer"),
         args.traces.flag(),
-        args.machine.max_cycles.filter(|&cycles| cycles > 0).map(|_| "--max-cycles"),
+        bound(machine.max_cycles).map(|_| "--max-cycles"),
     ];
-    let flag = needs_timing.into_iter().flatten().next()?;
-    let message = format!("{FUNCTIONAL} has no timing, and {flag} needs it");
+    let of_cycles = of_cycles.into_iter().flatten().next();
+    let message = if args.untimed.functional {
+        let flag = args.untimed.sample.then_some(SAMPLE).or(of_cycles);
+        let flag = flag.or(output.energy.as_ref().map(|_| "--energy"))?;
+        format!("{FUNCTIONAL} has no timing, and {flag} needs it")
+    } else if args.untimed.sample {
+        let flag = of_cycles.or(args.checkpoints.flag());
+        let flag = flag.or(bound(machine.max_instructions).map(|_| "--max-instructions"))?;
+        format!("{SAMPLE} simulates a part of the run, and {flag} is about all of it")
+    } else {
+        return None;
+    };
     Some(Diagnostic::error(message).hint("leave one of them out"))
 }
 

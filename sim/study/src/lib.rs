@@ -11,6 +11,7 @@ pub mod measure;
 pub mod optimize;
 pub mod report;
 pub mod results;
+pub mod sample;
 pub mod sensitivity;
 pub mod summary;
 pub mod sweep;

@@ -418,6 +418,11 @@ pub(crate) struct UntimedArgs {
     /// nominal cycle; pc:OFFSET, line:N or FILE:N, where a wave first comes to an instruction; launch:N,cycle:N and so on
     #[arg(long, value_name = "PLACE", value_parser = detail_from)]
     pub detail_from: Option<DetailFrom>,
+
+    /// Simulate some workgroups in detail and run the others without timing: exact results, and cycles that are
+    /// estimates with a confidence interval
+    #[arg(long)]
+    pub sample: bool,
 }
 
 /// Form of a report.

@@ -64,7 +64,7 @@ fn session(args: &DebugArgs, terminal: &Terminal) -> Result<Session, Vec<Diagnos
     // A signal ends a command, not the run: the session asks for it.
     let options = RunOptions { stop: None, ..run_options(&args.machine) };
     let history = usize::try_from(args.history).unwrap_or(usize::MAX);
-    let untimed = UntimedArgs { functional: false, detail_from: args.detail_from.clone() };
+    let untimed = UntimedArgs { functional: false, detail_from: args.detail_from.clone(), sample: false };
     let mut progress = Progress::new(1, true);
     let ahead = run_ahead(&mut work, (&untimed, &args.machine), &config, &mut progress);
     progress.finish();

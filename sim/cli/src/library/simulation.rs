@@ -50,6 +50,7 @@ impl Simulation {
         let whole = [
             args.untimed.functional.then_some("--functional"),
             args.untimed.detail_from.as_ref().map(|_| "--detail-from"),
+            args.untimed.sample.then_some("--sample"),
             args.output.check_races.then_some("--check-races"),
             args.output.by_buffer.then_some("--by-buffer"),
             args.output.trace.then_some("--trace"),

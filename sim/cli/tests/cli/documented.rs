@@ -9,7 +9,7 @@ use super::golden;
 use super::scratch::{Scratch, without_host};
 
 /// Pages with examples, and the smallest number of commands on each.
-const PAGES: [(&str, usize); 16] = [
+const PAGES: [(&str, usize); 17] = [
     ("docs/attribution.md", 1),
     ("docs/correlation.md", 5),
     ("docs/command-line.md", 10),
@@ -23,6 +23,7 @@ const PAGES: [(&str, usize); 16] = [
     ("docs/nanowasm.md", 2),
     ("docs/pica200.md", 3),
     ("docs/rwasm.md", 3),
+    ("docs/sampling.md", 1),
     ("docs/silicon.md", 2),
     ("docs/wasm2015.md", 3),
     ("docs/wgsl.md", 5),

@@ -22,6 +22,7 @@ mod modules;
 mod optimize;
 mod reference;
 mod run;
+mod sample;
 mod scratch;
 mod several;
 #[cfg(unix)]

@@ -12,6 +12,7 @@ use super::{Limits, Progress, RunError, Standstill, Stop, Until};
 use crate::config::Config;
 use crate::core::occupancy::Occupancy;
 use crate::core::report::{WaitsFor, WaveReport};
+use std::ops::Range;
 use wave_isa::program::Launch;
 
 /// Instructions of a turn.
@@ -93,6 +94,11 @@ impl Grid {
             step: 0,
             next_progress: 0,
         }
+    }
+
+    /// Leaves out all workgroups but these. None has started.
+    pub(super) fn confine(&mut self, workgroups: Range<u64>) {
+        (self.next, self.finished, self.total) = (workgroups.start, workgroups.start, workgroups.end);
     }
 
     pub(super) fn advance(

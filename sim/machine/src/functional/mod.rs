@@ -18,8 +18,10 @@ use crate::core::occupancy::{LaunchError, Occupancy};
 use crate::core::report::{self, WaveReport};
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
+use crate::memory::Trail;
 use crate::stats::{CoreCounters, Declared};
 use grid::Grid;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use turn::Lanes;
 use wave_isa::program::{Fault, Launch, Program};
@@ -181,6 +183,27 @@ impl Execution {
         let grid = Grid::new(config, launch, occupancy, ops.uses_mma);
         let room = room(config, &occupancy);
         Ok(Execution { lanes: Lanes::new(ops, shape, launch.kernel, config), grid, room })
+    }
+
+    /// Only these workgroups of a launch, by their linear index; nothing of it has begun.
+    ///
+    /// # Errors
+    /// If the launch cannot run on this machine.
+    pub(crate) fn of_workgroups(
+        config: &Config,
+        program: &Program,
+        launch: &Launch,
+        workgroups: Range<u64>,
+    ) -> Result<Execution, LaunchError> {
+        let mut execution = Execution::new(config, program, launch)?;
+        execution.grid.confine(workgroups);
+        execution.lanes.trail = Some(Box::new(Trail::new(config)));
+        Ok(execution)
+    }
+
+    /// Takes the trail of what has run, of an execution [of workgroups](Self::of_workgroups).
+    pub(crate) fn take_trail(&mut self) -> Option<Trail> {
+        self.lanes.trail.take().map(|trail| *trail)
     }
 
     /// The launch.

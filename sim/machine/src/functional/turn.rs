@@ -8,6 +8,7 @@ use crate::core::lsu::{MemoryInstruction, Shapes};
 use crate::core::uop::{Kind, MicroOps};
 use crate::core::workgroup::Shape;
 use crate::core::writeback::MAX_RESULT_ROWS;
+use crate::memory::Trail;
 use crate::stats::CoreCounters;
 use std::collections::BTreeSet;
 use wave_isa::program::fault::{Fault, FaultKind};
@@ -82,6 +83,8 @@ pub(super) struct Lanes {
     pub(super) steps: u64,
     /// Stores and atomics executed; in watched turns only those that have changed a byte.
     pub(super) changes: u64,
+    /// The lines of device memory that were touched last, if someone asks.
+    pub(super) trail: Option<Box<Trail>>,
 }
 
 impl Lanes {
@@ -105,6 +108,7 @@ impl Lanes {
             counters: CoreCounters::default(),
             steps: 0,
             changes: 0,
+            trail: None,
         }
     }
 
@@ -336,6 +340,11 @@ impl Lanes {
             (Space::Device, AccessKind::Atomic(_)) => &mut counters.device_atomics,
         };
         *counter += 1;
+        if let Some(trail) = self.trail.as_mut().filter(|_| memory.space == Space::Device) {
+            let reads = memory.kind != AccessKind::Store && !(memory.kind == AccessKind::Tile && stores);
+            let addresses = self.access.addresses(width);
+            addresses.for_each(|address| trail.touch(address, memory.bytes, (reads, stores), memory.hint));
+        }
         if WATCHED {
             let changed = before.is_some_and(|before| before != self.access.contents(bytes, width));
             self.changes += u64::from(changed);

@@ -135,6 +135,17 @@ impl Dispatcher {
         self.finished == self.total
     }
 
+    /// Workgroups sent so far.
+    pub(crate) fn sent(&self) -> u64 {
+        self.next
+    }
+
+    /// The next workgroups have run elsewhere, and have ended.
+    pub(crate) fn pass(&mut self, workgroups: u64) {
+        self.next += workgroups;
+        self.finished += workgroups;
+    }
+
     /// Workgroups ended so far.
     pub(crate) fn finished(&self) -> u64 {
         self.finished

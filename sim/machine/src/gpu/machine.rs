@@ -270,6 +270,12 @@ impl Machine {
         self.state.run.as_deref()
     }
 
+    /// The launch that runs, with what it runs on.
+    pub(super) fn running_mut(&mut self) -> Option<(&mut Run, &mut MemorySystem, (&Config, &Program))> {
+        let run = self.state.run.as_deref_mut()?;
+        Some((run, &mut self.state.memory, (&self.config, &self.program)))
+    }
+
     pub(super) fn memory_side(&self) -> &MemorySystem {
         &self.state.memory
     }

@@ -6,6 +6,7 @@ pub mod occupancy;
 mod outcome;
 mod release;
 mod run;
+mod skip;
 pub mod spin;
 mod standstill;
 mod team;
@@ -14,3 +15,4 @@ mod view;
 
 pub use machine::{Machine, SharedSnapshot, Snapshot, Stop};
 pub use outcome::{KernelReport, NoProgress, Progress, RunError, RunOptions};
+pub use skip::Skip;

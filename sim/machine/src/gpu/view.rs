@@ -32,6 +32,11 @@ impl Machine {
         self.running().map(|run| (run.dispatcher.finished(), run.dispatcher.total()))
     }
 
+    /// Workgroups of the launch that runs for which the machine has room at a time.
+    pub fn places(&self) -> u64 {
+        self.running().map_or(0, |run| run.cores.len() as u64 * u64::from(run.spec.occupancy.workgroups))
+    }
+
     /// All resident waves, by core and slot.
     pub fn waves(&self) -> Vec<WaveView> {
         let Some(run) = self.running() else { return Vec::new() };

@@ -23,6 +23,7 @@ mod scripted;
 pub mod state;
 mod system;
 mod tags;
+mod trail;
 
 #[cfg(test)]
 mod tests;
@@ -49,3 +50,4 @@ pub use port::MemoryPort;
 pub use scripted::Script;
 pub use system::{MemoryCounters, MemorySystem};
 pub use tags::CacheLine;
+pub(crate) use trail::Trail;

@@ -14,6 +14,7 @@ use super::port::{CorePorts, MemoryPort, core_port};
 use super::scripted::{Script, Scripted};
 use super::state::{State, look_at_channels, look_at_slices};
 use super::tags::CacheLine;
+use super::trail::Trail;
 use crate::clock::Cycle;
 use crate::config::{Config, Topology};
 use std::ops::Range;
@@ -31,6 +32,13 @@ pub struct MemoryCounters {
 }
 
 impl MemoryCounters {
+    /// Adds this part of what `other` counted, each rounded.
+    pub fn add_scaled(&mut self, other: &MemoryCounters, part: f64) {
+        self.interconnect.add_scaled(&other.interconnect, part);
+        self.l2.add_scaled(&other.l2, part);
+        self.dram.add_scaled(&other.dram, part);
+    }
+
     /// What was counted since `before`.
     pub fn since(&self, before: &MemoryCounters) -> MemoryCounters {
         MemoryCounters {
@@ -296,6 +304,23 @@ impl MemorySystem {
     pub(crate) fn host_memory(&mut self) -> &[u8] {
         self.slices.iter().for_each(|slice| slice.copy_dirty_to(&mut self.image));
         self.image.memory()
+    }
+
+    /// Lets something else execute on device memory as the L2 has it. Afterwards the L2 holds the lines of its trail, as
+    /// far as there is room, and what is written has come through it.
+    pub(crate) fn lend<T>(&mut self, to: impl FnOnce(&mut Vec<u8>) -> (T, Option<Trail>)) -> T {
+        self.host_memory();
+        let mut memory = Vec::new();
+        self.image.swap_memory(&mut memory);
+        let (result, trail) = to(&mut memory);
+        self.image.swap_memory(&mut memory);
+        self.image.replaced();
+        for touched in trail.iter().flat_map(Trail::recent) {
+            let (_, slice) = self.slices[0].line_at(touched.line);
+            self.slices[slice].warm(touched);
+        }
+        self.slices.iter_mut().for_each(|slice| slice.refresh(&self.image));
+        result
     }
 
     /// Removes and returns device memory as the host sees it.

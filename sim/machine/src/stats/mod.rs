@@ -34,6 +34,11 @@ macro_rules! counters {
                 vec![$(self.$field),*]
             }
 
+            /// Adds this part of what `other` counted, each rounded.
+            pub fn add_scaled(&mut self, other: &Self, part: f64) {
+                $(self.$field += (other.$field as f64 * part).round() as u64;)*
+            }
+
             /// What was counted since `before`.
             pub fn since(&self, before: &Self) -> Self {
                 $name { $($field: self.$field - before.$field,)* }

@@ -5,6 +5,7 @@ use super::energy::{AreaJson, EnergyJson};
 use super::links::{LinkUse, links};
 use super::{Data, Outcome, Run, Session, UntimedPart, UntimedStep, statistics, untimed};
 use crate::launch::{Mismatch, Verification};
+use crate::sample::{Interval, Sampling};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use wave_isa::program::Launch;
@@ -57,6 +58,9 @@ struct RunJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     races: Option<&'a RaceReport>,
     launches: Vec<LaunchJson<'a>>,
+    /// Of all launches with timing. Absent if they were not sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampled: Option<SampledJson>,
     /// Absent if it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     by_buffer: Option<Vec<BufferJson<'a>>>,
@@ -93,6 +97,9 @@ struct LaunchJson<'a> {
     /// What ran without timing in front of the detail, which `numbers` are about.
     #[serde(skip_serializing_if = "Option::is_none")]
     without_timing: Option<PartJson>,
+    /// Absent if it was not sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampled: Option<SampledJson>,
     #[serde(flatten)]
     numbers: Numbers,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -100,6 +107,31 @@ struct LaunchJson<'a> {
     /// Absent if it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     by_buffer: Option<Vec<BufferJson<'a>>>,
+}
+
+/// How much of the launches was simulated, and what that says of the cycles.
+#[derive(Serialize)]
+struct SampledJson {
+    /// Cycles, with 95 % confidence.
+    interval: [f64; 2],
+    simulated_cycles: u64,
+    simulated_workgroups: u64,
+    /// Of the wave instructions.
+    percent_simulated: f64,
+    windows: usize,
+}
+
+impl SampledJson {
+    fn of(sampling: Sampling) -> SampledJson {
+        let Interval { value, half_width } = sampling.cycles;
+        SampledJson {
+            interval: [value - half_width, value + half_width],
+            simulated_cycles: sampling.simulated_cycles,
+            simulated_workgroups: sampling.workgroups.0,
+            percent_simulated: sampling.percent_simulated(),
+            windows: sampling.windows,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -223,6 +255,7 @@ fn run_json<'a>(run: &'a Run, session: &Session<'_>) -> RunJson<'a> {
     let timed = run.steps.iter().enumerate().map(|(number, step)| LaunchJson {
         // Only the first launch with timing can begin part-way.
         without_timing: run.part.as_ref().filter(|_| number == 0).map(part),
+        sampled: run.sampled.get(number).copied().map(SampledJson::of),
         by_buffer: run.by_buffer.as_ref().map(|attributed| buffers::of_launch(attributed, number)),
         ..launch_json(step, config)
     });
@@ -234,6 +267,7 @@ fn run_json<'a>(run: &'a Run, session: &Session<'_>) -> RunJson<'a> {
         data: run.data,
         verification,
         launches: run.untimed.iter().map(|step| untimed_json(step, config)).chain(timed).collect(),
+        sampled: run.sampling().map(SampledJson::of),
         by_buffer: run.by_buffer.as_ref().map(buffers::of_run),
         total: total(run, config),
         energy: (session.prices.as_ref().zip(run.total()))
@@ -295,6 +329,7 @@ fn of_launch<'a>(kernel: &'a str, launch: &'a Launch, numbers: Numbers) -> Launc
         timed: None,
         occupancy: None,
         without_timing: None,
+        sampled: None,
         numbers,
         links: Vec::new(),
         by_buffer: None,

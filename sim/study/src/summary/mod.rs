@@ -11,6 +11,7 @@ pub mod text;
 pub mod untimed;
 
 use crate::launch::{Size, Verification};
+use crate::sample::Sampling;
 use serde::{Deserialize, Serialize};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::Launch;
@@ -78,6 +79,8 @@ pub struct Run {
     pub part: Option<UntimedPart>,
     /// Launches that ended, in order.
     pub steps: Vec<Step>,
+    /// How those launches were sampled, if they were.
+    pub sampled: Vec<Sampling>,
     /// Its outcome.
     pub outcome: Outcome,
     /// The race report, if races were checked.
@@ -119,11 +122,22 @@ impl Run {
             untimed: Vec::new(),
             part: None,
             steps: Vec::new(),
+            sampled: Vec::new(),
             outcome,
             races: None,
             by_buffer: None,
             data: None,
         }
+    }
+
+    /// How its launches were sampled, in all; `None` if none was.
+    pub fn sampling(&self) -> Option<Sampling> {
+        self.sampled.iter().copied().reduce(Sampling::and)
+    }
+
+    /// True if its cycles are an estimate.
+    pub fn is_estimated(&self) -> bool {
+        self.sampling().is_some_and(|sampling| sampling.why.is_none())
     }
 
     /// The sum of its launches with timing; `None` if none has ended.

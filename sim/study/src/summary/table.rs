@@ -38,7 +38,7 @@ impl Table {
         ])
     }
 
-    /// Row of a run: cycles, release cycles among them, wave instructions, IPC, occupancy, top stall,
+    /// Row of a run: cycles (`~` marks an estimate), release cycles among them, wave instructions, IPC, occupancy, top stall,
     /// outcome. Without timing: wave instructions, lanes that take part, outcome.
     pub fn row(&self, run: &Run, config: &Config) -> String {
         let result = match &run.outcome {
@@ -61,7 +61,7 @@ impl Table {
             .map_or("none".into(), |(slot_use, share)| format!("{} {share:.1} %", slot_use.name()));
         self.line([
             &run.name,
-            &report.cycles.to_string(),
+            &format!("{}{}", if run.is_estimated() { "~" } else { "" }, report.cycles),
             &format!("{:.1} %", percent(report.release_cycles, report.cycles)),
             &report.core.wave_instructions.to_string(),
             &format!("{:.3}", figures::IPC.of(&total)),

@@ -2,6 +2,7 @@
 
 use super::links::{LinkUse, links};
 use super::{Outcome, Run, Session, statistics, untimed};
+use crate::sample::{Sampling, Why};
 use std::fmt::Write;
 use wave_isa::program::Launch;
 use wave_machine::config::{Config, config_hash};
@@ -107,7 +108,10 @@ fn figures(text: &mut String, total: &Total<'_>, run: &Run) {
     let Total { config, report } = *total;
     let core = &report.core;
     let release = figures::of_which_release(report, |n| n.to_string());
-    line(text, "cycles", &format!("{}{release}", report.cycles));
+    line(text, "cycles", &format!("{}{release}{}", report.cycles, interval(run)));
+    if let Some(sampling) = run.sampling() {
+        line(text, "sampled", &sampled(&sampling));
+    }
     line(text, "instructions", &untimed::instructions(core));
     let (ipc, per_core) = (figures::IPC.of(total), figures::IPC_PER_CORE.of(total));
     line(text, "IPC", &format!("{ipc:.3} wave instructions a cycle, {per_core:.3} a core"));
@@ -126,6 +130,33 @@ fn figures(text: &mut String, total: &Total<'_>, run: &Run) {
         );
     }
     line(text, "occupancy", &format!("{occupancy:.1} % of {} wave slots{limits}", report.wave_slots));
+}
+
+/// The 95 % confidence interval of the cycles of a sampled run.
+fn interval(run: &Run) -> String {
+    let Some(Sampling { cycles, why: None, .. }) = run.sampling() else { return String::new() };
+    format!(" ± {:.0} ({:.1} %), estimated with 95 % confidence", cycles.half_width, cycles.percent())
+}
+
+/// What was sampled.
+fn sampled(sampling: &Sampling) -> String {
+    let windows = counted(sampling.windows as u64, "window");
+    match sampling.why {
+        None => format!(
+            "{} of {} in detail, {:.1} % of the instructions, {windows}; {} cycles simulated",
+            sampling.workgroups.0,
+            counted(sampling.workgroups.1, "workgroup"),
+            sampling.percent_simulated(),
+            sampling.simulated_cycles,
+        ),
+        Some(Why::FewWorkgroups) => {
+            "nothing left out: too few workgroups for what is resident together".to_owned()
+        }
+        Some(Why::Waits) => "nothing left out: workgroups wait for others".to_owned(),
+        Some(Why::Unsteady) => {
+            format!("nothing left out: too short for how much its windows differ, {windows}")
+        }
+    }
 }
 
 /// The issue slots as bars. Uses without slots are left out.

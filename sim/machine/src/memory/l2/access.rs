@@ -6,6 +6,7 @@ use crate::memory::geometry::{LineNumber, copy_bytes};
 use crate::memory::hops::HopKind;
 use crate::memory::image::Image;
 use crate::memory::message::{Reply, ReplyKind, Request, RequestKind, Values, apply_atomic};
+use crate::memory::trail::Touched;
 use wave_isa::table::CacheHint;
 
 /// What the access at the head of the queue does.
@@ -109,6 +110,33 @@ impl Slice {
             && self.to_memory.back().is_some_and(|transfer| transfer.fetch.is_some())
         {
             self.hop(now, address, HopKind::Fetch);
+        }
+    }
+
+    /// Holds a line as it would behind accesses that it has not had. Nothing is counted, and a line that has to leave
+    /// for it takes no time to. The bytes come by [`refresh`](Slice::refresh).
+    pub(in crate::memory) fn warm(&mut self, touched: &Touched) {
+        let line = self.spec.geometry.number(touched.line);
+        let index = self.spec.hash.within_slice(line);
+        let is_free = |frame: Frame| self.mshr_of[frame.index()] == NO_MSHR;
+        let frame = match self.tags.find(index, line) {
+            Some(frame) => frame,
+            None => {
+                let Some(frame) = self.tags.victim(index, is_free) else { return };
+                (self.valid[frame.index()], self.dirty[frame.index()]) = (0, 0);
+                self.tags.install(frame, line);
+                self.tags.demote(frame);
+                frame
+            }
+        };
+        if self.mshr_of[frame.index()] != NO_MSHR {
+            return;
+        }
+        let i = frame.index();
+        self.dirty[i] |= touched.written;
+        self.valid[i] |= touched.read | self.spec.geometry.full_sectors_of(self.dirty[i]);
+        if touched.hint != CacheHint::Streaming {
+            self.tags.touch(frame);
         }
     }
 

@@ -495,6 +495,18 @@ impl Slice {
         (0..self.tags.frames() as u32).filter_map(line).collect()
     }
 
+    /// Takes the bytes that it knows from device memory, into which its dirty ones were copied before something else
+    /// wrote there.
+    pub(super) fn refresh(&mut self, image: &Image) {
+        for frame in (0..self.tags.frames() as u32).map(Frame) {
+            if let Some(line) = self.tags.line(frame) {
+                let place = self.spec.place(frame);
+                let bytes = place.len();
+                self.data[place].copy_from_slice(&image.read(line)[..bytes]);
+            }
+        }
+    }
+
     fn room_to_memory(&self) -> usize {
         self.spec.to_memory_capacity - self.to_memory.len()
     }

@@ -1,0 +1,145 @@
+//! Sampled runs: launches of which chosen workgroups are simulated cycle by cycle, and the others run without timing.
+//!
+//! Results in memory are exact, and so are the counts of instructions. Cycles, and all that takes them, are estimates.
+//! Windows of detail take turns with workgroups that are left out, which the machine passes over standing still: what is
+//! in flight stays as it is, and the L2 gets the lines that it would have. What is left out takes as many cycles for each
+//! wave instruction as the windows around it. The beginning of a launch and its end are simulated. TBPoint (Huang et al.,
+//! IPDPS 2014) leaves out workgroups in this way; how many windows there are follows from how much they differ, as in
+//! SMARTS (Wunderlich et al., ISCA 2003).
+//!
+//! A *generation* is as many workgroups as are resident together. A launch with few generations is simulated in full.
+
+mod estimate;
+
+use wave_isa::program::Launch;
+use wave_machine::clock::{Cycle, NEVER};
+use wave_machine::core::probe::Sample;
+use wave_machine::gpu::{KernelReport, Machine, Progress, RunError, RunOptions, Skip, Stop};
+
+use estimate::Estimator;
+pub use estimate::{Interval, Sampling, Why};
+
+/// Generations of a window.
+const WINDOW: u64 = 2;
+
+/// Generations in front of a window, behind workgroups that were left out: while they pass, others from before are still
+/// in flight. They do not count.
+const WARM_UP: u64 = 1;
+
+/// What is left out at a time is at most this part of the workgroups before it, so that the beginning of a launch, in
+/// which caches fill, does not stand for what follows.
+const GROWTH: u64 = 4;
+
+/// Half the width of the confidence interval that decides how many windows there are, as a part of the cycles.
+const AIM: f64 = 0.02;
+
+/// Generations that a launch has at least, if some are to be left out: so many before the first, a window, and the end.
+const LEAST: u64 = GROWTH + LAST + 1;
+
+/// Generations that are simulated at the end: a window with its warm-up, and until the last workgroup has ended.
+const LAST: u64 = WARM_UP + WINDOW + 1;
+
+/// Cycles of a window at least: several times the longest latency, so that what is in flight at its ends counts little.
+const SHORTEST: Cycle = 4096;
+
+/// Looks at how far the launch has come, in a generation.
+const LOOKS: u64 = 16;
+
+/// Runs a launch to its end, sampled. Gives its report, of which some is estimated.
+///
+/// # Errors
+/// As [`Machine::run`]. [`RunError::Launch`] if workgroups that were to be left out wait for others.
+pub fn run(
+    machine: &mut Machine,
+    launch: &Launch,
+    options: &RunOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(KernelReport, Sampling), RunError> {
+    machine.begin(launch, options)?;
+    let mut estimator = Estimator::default();
+    let report = Walk { machine, progress, look: 256 }.walk(&mut estimator)?;
+    Ok(estimator.finish(*report))
+}
+
+/// A launch on its way.
+struct Walk<'a> {
+    machine: &'a mut Machine,
+    progress: &'a mut dyn FnMut(Progress),
+    /// Cycles between two looks at how far it has come.
+    look: Cycle,
+}
+
+impl Walk<'_> {
+    /// Goes through the launch, and leaves out what can be left out.
+    fn walk(&mut self, estimator: &mut Estimator) -> Result<Box<KernelReport>, RunError> {
+        // Nothing has run, so this is the launch as it begins.
+        let Some((_, all)) = self.machine.workgroups() else { return self.rest() };
+        let generation = self.machine.places().min(all);
+        if all < LEAST * generation {
+            estimator.in_full(Why::FewWorkgroups);
+            return self.rest();
+        }
+        let mut tries = true;
+        loop {
+            let begin = self.totals();
+            if let Some(report) = self.on(WINDOW * generation)? {
+                return Ok(report);
+            }
+            estimator.window(&begin, &self.totals());
+            let done = self.finished();
+            let left = all.saturating_sub(done + LAST * generation);
+            let leaves_out = estimator.between_windows(all, AIM).min(done / GROWTH).min(left);
+            if leaves_out < generation {
+                continue;
+            }
+            match self.machine.skip(leaves_out, std::mem::take(&mut tries))? {
+                Skip::Done(counters) => estimator.skip(&counters),
+                Skip::Waits => {
+                    estimator.in_full(Why::Waits);
+                    return self.rest();
+                }
+            }
+            let begin = self.totals();
+            if let Some(report) = self.on(WARM_UP * generation)? {
+                return Ok(report);
+            }
+            estimator.warm_up(&begin, &self.totals());
+        }
+    }
+
+    /// Simulates until about so many workgroups more have ended, and for some cycles at least. `Some` if the launch has
+    /// ended.
+    fn on(&mut self, workgroups: u64) -> Result<Option<Box<KernelReport>>, RunError> {
+        let (from, begin) = (self.machine.now(), self.finished());
+        loop {
+            let until = self.machine.now() + self.look;
+            if let Stop::Ended(report) = self.machine.advance_reporting(until, None, self.progress)? {
+                return Ok(Some(report));
+            }
+            let cycles = self.machine.now() - from;
+            let ended = self.finished() - begin;
+            if ended >= workgroups && cycles >= SHORTEST {
+                self.look = (cycles * workgroups / ended / LOOKS).max(64);
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Simulates what is left of the launch.
+    fn rest(&mut self) -> Result<Box<KernelReport>, RunError> {
+        loop {
+            if let Stop::Ended(report) = self.machine.advance_reporting(NEVER, None, self.progress)? {
+                return Ok(report);
+            }
+        }
+    }
+
+    /// Workgroups that have ended.
+    fn finished(&self) -> u64 {
+        self.machine.workgroups().map_or(0, |(ended, _)| ended)
+    }
+
+    fn totals(&mut self) -> Sample {
+        self.machine.totals().expect("a launch runs")
+    }
+}
