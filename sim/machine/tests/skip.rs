@@ -52,7 +52,7 @@ fn with_skip(config: &Config, before: u64, skipped: u64) -> ([u64; 4], Vec<u8>) 
     let (mut machine, launch) = machine(COUNT, config);
     machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
     until(&mut machine, before);
-    let Ok(Skip::Done(counted)) = machine.skip(skipped, true) else { panic!("nobody waits") };
+    let Ok(Skip::Done(counted)) = machine.skip(skipped, true, &mut |_| {}) else { panic!("nobody waits") };
     let Ok(Stop::Ended(report)) = machine.advance(u64::MAX, None) else { panic!("it ends") };
     let counts = [
         report.core.wave_instructions,
@@ -94,7 +94,7 @@ fn the_l2_holds_what_was_left_out() {
     let (mut machine, launch) = machine(COUNT, &config);
     machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
     until(&mut machine, 10);
-    machine.skip(300, true).unwrap();
+    machine.skip(300, true, &mut |_| {}).unwrap();
     // Workgroups from 64 on store a whole line. None of them was simulated.
     let lines = |machine: &Machine, slice| machine.l2_lines(slice);
     let found: Vec<_> = (0..config.l2.slices as usize).flat_map(|slice| lines(&machine, slice)).collect();
@@ -125,9 +125,9 @@ fn workgroups_that_wait_for_others_are_not_left_out() {
     machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
     until(&mut machine, 10);
     let now = machine.now();
-    assert_eq!(machine.skip(100, true).unwrap(), Skip::Waits);
+    assert_eq!(machine.skip(100, true, &mut |_| {}).unwrap(), Skip::Waits);
     assert_eq!(machine.now(), now);
-    assert!(matches!(machine.skip(100, false), Err(RunError::Launch(_))));
+    assert!(matches!(machine.skip(100, false, &mut |_| {}), Err(RunError::Launch(_))));
 }
 
 #[test]
@@ -143,6 +143,8 @@ fn a_fault_of_a_workgroup_that_is_left_out_has_no_cycle() {
     let (mut machine, launch) = machine(fails, &config);
     machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
     until(&mut machine, 10);
-    let Err(RunError::Fault(fault)) = machine.skip(300, true) else { panic!("workgroup 200 fails") };
+    let Err(RunError::Fault(fault)) = machine.skip(300, true, &mut |_| {}) else {
+        panic!("workgroup 200 fails")
+    };
     assert_eq!((fault.workgroup, fault.cycle), ([200, 0, 0], None));
 }

@@ -460,7 +460,7 @@ impl Run {
         memory.look(cycle, state);
     }
 
-    fn instructions(&self) -> u64 {
+    pub(super) fn instructions(&self) -> u64 {
         self.cores.iter().map(|core| core.instructions()).sum()
     }
 

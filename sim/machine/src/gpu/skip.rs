@@ -5,8 +5,8 @@
 //! skipped workgroups leave the lines of the caches as they are too; the L2 and memory have what they have written. An
 //! L1 may hold older bytes, as if they had run on other cores: the memory model allows that.
 
-use super::RunError;
 use super::machine::Machine;
+use super::{Progress, RunError};
 use crate::core::occupancy::LaunchError;
 use crate::functional::{self, Execution, Limits, Until};
 use crate::stats::CoreCounters;
@@ -25,12 +25,17 @@ impl Machine {
     /// Without a launch nothing happens.
     ///
     /// `tries` is true for the first time in a launch. Only then device memory is copied, to put it back if the
-    /// workgroups wait for others.
+    /// workgroups wait for others. `progress` is called now and then.
     ///
     /// # Errors
     /// [`RunError::Fault`], without a cycle; [`RunError::Interrupted`]; [`RunError::Launch`] if the workgroups wait for
     /// others and this was not tried. The launch cannot go on then.
-    pub fn skip(&mut self, workgroups: u64, tries: bool) -> Result<Skip, RunError> {
+    pub fn skip(
+        &mut self,
+        workgroups: u64,
+        tries: bool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Skip, RunError> {
         let Some((run, memory, (config, program))) = self.running_mut() else {
             return Ok(Skip::Done(Box::default()));
         };
@@ -39,9 +44,18 @@ impl Machine {
         let mut execution = Execution::of_workgroups(config, program, run.launch(), range.clone())
             .map_err(RunError::Launch)?;
         let limits = Limits { max_instructions: None, stop: run.options().stop };
+        let (cycles, instructions) = (run.now() - run.start, run.instructions());
+        let mut show = |now: functional::Progress| {
+            progress(Progress {
+                cycles,
+                instructions: instructions + now.instructions,
+                workgroups: now.workgroups,
+                total_workgroups: total,
+            });
+        };
         let ended = memory.lend(|memory| {
             let kept = tries.then(|| memory.clone());
-            let ended = execution.advance(memory, Until::End, &limits, &mut |_| {});
+            let ended = execution.advance(memory, Until::End, &limits, &mut show);
             if let (Err(functional::RunError::NoProgress(_)), Some(kept)) = (&ended, kept) {
                 *memory = kept;
             }

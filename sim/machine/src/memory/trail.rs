@@ -5,8 +5,9 @@ use crate::config::Config;
 use std::collections::VecDeque;
 use wave_isa::table::CacheHint;
 
-/// Entries for each line of the L2: most lines come several times.
+/// Entries for each line of the L2, because most lines come several times, and entries at most.
 const ENTRIES: usize = 32;
+const MOST: usize = 1 << 21;
 
 /// Different lines, for each line of the L2, from which on older entries do not matter: not all sets are used alike.
 const DIFFERENT: usize = 2;
@@ -55,7 +56,7 @@ impl Trail {
                 last.written |= written;
             }
             _ => {
-                if self.touched.len() == ENTRIES * self.lines {
+                if self.touched.len() == (ENTRIES * self.lines).min(MOST) {
                     self.touched.pop_front();
                 }
                 self.touched.push_back(Touched { line, read, written, hint });

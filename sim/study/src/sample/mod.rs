@@ -92,7 +92,7 @@ impl Walk<'_> {
             if leaves_out < generation {
                 continue;
             }
-            match self.machine.skip(leaves_out, std::mem::take(&mut tries))? {
+            match self.machine.skip(leaves_out, std::mem::take(&mut tries), self.progress)? {
                 Skip::Done(counters) => estimator.skip(&counters),
                 Skip::Waits => {
                     estimator.in_full(Why::Waits);
