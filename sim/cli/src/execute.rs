@@ -28,9 +28,13 @@ use wave_study::summary::{Outcome, Run, stuck};
 /// Cycles of a launch before the first look at whether it can still end: more than most take.
 const LOOKS_AFTER: Cycle = 1 << 18;
 
+/// The bound that a flag states; 0 states none.
+pub(crate) fn bound(flag: Option<u64>) -> Option<u64> {
+    flag.filter(|&n| n > 0)
+}
+
 /// Bounds and threads from the flags.
 pub(crate) fn run_options(args: &MachineArgs) -> RunOptions {
-    let bound = |n: Option<u64>| n.filter(|&n| n > 0);
     let threads = match args.threads {
         None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
         Some(threads) => threads as usize,
@@ -173,7 +177,7 @@ struct Input<'a> {
     before: &'a Before,
     /// Launches of the run.
     all: usize,
-    /// How the launches are sampled, if they are.
+    /// The launches are sampled.
     sample: bool,
 }
 

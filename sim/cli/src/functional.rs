@@ -3,7 +3,7 @@
 
 use super::args::{MachineArgs, RunArgs, UntimedArgs};
 use super::detail::{DETAIL_FROM, DetailFrom, Place};
-use super::execute::{Executed, REPEATS, run_options, verify};
+use super::execute::{Executed, REPEATS, bound, run_options, verify};
 use super::place;
 use super::progress::Progress;
 use super::work::Work;
@@ -22,7 +22,6 @@ const SAMPLE: &str = "--sample";
 
 /// Flags that make no sense without timing, or with the timing of a part.
 pub(crate) fn check(args: &RunArgs) -> Option<Diagnostic> {
-    let bound = |n: Option<u64>| n.filter(|&n| n > 0);
     let (output, machine) = (&args.output, &args.machine);
     let of_cycles = [
         args.untimed.detail_from.as_ref().map(|_| DETAIL_FROM),

@@ -12,7 +12,7 @@ fn add(workgroups: u32, flags: &str) -> String {
     )
 }
 
-/// out[i] = in[i] + r2, each workgroup its own 16 words, many times over so that it takes a while.
+/// [`ADD`], but each workgroup has 16 words of its own.
 fn source() -> String {
     let own =
         "    mov_sr r6, sr_workgroup_id_x\n    mov_imm r7, 6\n    shl r6, r6, r7\n    iadd r3, r3, r6\n";

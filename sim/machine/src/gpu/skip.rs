@@ -1,9 +1,9 @@
 //! Workgroups that run without timing in the middle of a launch: between two cycles, another executor runs those that the
 //! dispatcher would send next, and the machine goes on with the one behind them.
 //!
-//! So a launch can be simulated in part and still has its exact result. All that is in flight stays as it is. The
-//! skipped workgroups leave the lines of the caches as they are too; the L2 and memory have what they have written. An
-//! L1 may hold older bytes, as if they had run on other cores: the memory model allows that.
+//! So a launch can be simulated in part and still has its exact result. All that is in flight stays as it is. Memory has
+//! what the skipped workgroups have written, and the L2 the lines that they have touched last. The L1s stay as they are:
+//! they may hold older bytes, as if those workgroups had run on other cores, and the memory model allows that.
 
 use super::machine::Machine;
 use super::{Progress, RunError};
