@@ -67,7 +67,7 @@ def make(count, seed):
 
 def run(jobs):
     """Runs the mutants that have no verdict yet."""
-    command = ["cargo", "test", "-p", "wave-sim", "--no-run", "--test", "cosim"]
+    command = ["cargo", "test", "--no-run", "--test", "cosim"]
     build = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     if build.returncode:
         sys.exit(build.stderr)

@@ -76,8 +76,11 @@ class Walk:
         bag.preprocessorOptions, bag.compilationOptions = preprocessor, options
         compilation = ast.Compilation(bag)
         for name, text in self.texts.items():
-            # A planted bug is a constant 0 of the same length, so that all else stays at its place.
-            text = text.replace('`include "bugs.svh"', " " * 19).encode("latin-1").decode()
+            # A planted bug is a constant 0 of the same length, so that all else stays at its place. Events are nothing.
+            for header, macro in (("bugs.svh", ""), ("events.svh", "`define EVENT(n, c)")):
+                line = f'`include "{header}"'
+                text = text.replace(line, macro.ljust(len(line)))
+            text = text.encode("latin-1").decode()
             text = re.sub(r"`BUG\(\d+\)", lambda m: "1'b".ljust(len(m[0]), "0"), text)
             compilation.addSyntaxTree(syntax.SyntaxTree.fromText(text, self.manager, name, name, bag))
         errors = [d for d in compilation.getAllDiagnostics() if d.isError()]

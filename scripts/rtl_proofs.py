@@ -81,6 +81,15 @@ class Mutant:
         return folder
 
 
+def misfits(proofs):
+    """Mutants whose text is not in the sources, once."""
+    sources = copy_of_sources("as-they-are")
+    for proof in proofs:
+        for mutant in proof.mutants:
+            if mutant.change and (times := (sources / mutant.change[0]).read_text().count(mutant.change[1])) != 1:
+                yield f"{proof.file.name}: `{mutant.change[1]}` is in {mutant.change[0]} {times} times"
+
+
 def header(file):
     """The statements of the comments at the beginning of a proof: (key, text)."""
     mark = "//" if file.suffix == ".sv" else ";"
@@ -276,6 +285,8 @@ def main():
             print(f"there is no proof of {name}; there are: {', '.join(names)}", file=sys.stderr)
             sys.exit(2)
     proofs = [proof for name in arguments.blocks or names for proof in proofs_of(name, arguments.limit)]
+    if stale := sorted(set(misfits(proofs))):
+        sys.exit("\n".join(stale))
     if arguments.quick:
         proofs = [proof for proof in proofs if proof.quick]
     good = refute(proofs) if arguments.mutants else prove(proofs)

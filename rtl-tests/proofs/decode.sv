@@ -4,7 +4,7 @@
 // Method: induction 1, bounded 8, quick
 // Mutant: 118
 // Mutant: decode.sv | straddling_q <= straddling_q & ~started; | straddling_q <= straddling_q;
-// Mutant: decode.sv | pc[0] = group_first - 1'b1; | pc[0] = group_first;
+// Mutant: 213
 // Mutant: decode.sv | straddle_word_q[group_slot] <= group_words == 2 ? group_word[1] : group_word[0]; |
 //   straddle_word_q[group_slot] <= group_word[0];
 

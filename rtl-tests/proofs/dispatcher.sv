@@ -4,8 +4,7 @@
 //   exactly when all have arrived and ended
 // Method: induction 1, bounded 12, quick
 // Mutant: 159
-// Mutant: dispatcher.sv | if (id_q[1] + 1 == launch.grid_size[1]) id_q[2] <= id_q[2] + 1; | if (id_q[1] ==
-//   launch.grid_size[1]) id_q[2] <= id_q[2] + 1;
+// Mutant: 201
 // Mutant: dispatcher.sv | free_q <= free - 32'(sends); | free_q <= free;
 // Mutant: dispatcher.sv | assign finished = next_finished == launch.workgroups; | assign finished = finished_q + 1 ==
 //   launch.workgroups;

@@ -39,7 +39,7 @@
 ; Mutant: 8 | OP_FROUND
 ; Mutant: units/wave_fp_pkg.sv | if (nan_a) return nan_b ? NAN : b; | if (nan_a) return b; | OP_FMIN
 ; Mutant: units/wave_fp_pkg.sv | 2'b10: return 1'b1; | 2'b10: return a[30:0] != 0; | OP_FMAX
-; Mutant: units/fp_simple.sv | if (a[31] || nan_a) | if (a[31]) | OP_FSAT
+; Mutant: 255 | OP_FSAT
 (define-fun unordered () Bool (= op OP_FCMP_UNORD))
 (define-fun both_zero ((x F32) (y F32)) Bool (and (fp.isZero x) (fp.isZero y)))
 (define-fun lesser ((x F32) (y F32)) F32

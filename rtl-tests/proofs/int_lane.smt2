@@ -50,7 +50,7 @@
 ; Mutant: 20 | OP_ICMP_LT
 ; Mutant: 21 | OP_BITFIND
 ; Mutant: units/int_lane.sv | left = op == OP_BFI ? c[4:0] : b[4:0]; | left = b[4:0]; | OP_BFI
-; Mutant: units/int_lane.sv | sign_fill = op == OP_SAR && a[31]; | sign_fill = a[31]; | OP_SHR
+; Mutant: units/int_lane.sv | sign_fill = op == OP_SAR && a[31] && | sign_fill = a[31] && | OP_SHR
 ; Mutant: units/int_lane.sv | for (int i = 0; i < 32; i++) count | for (int i = 0; i < 31; i++) count | OP_BITCOUNT
 ; Mutant: units/int_lane.sv | $signed(value_1) < $signed(other_1) | value_1 < other_1 | OP_ICLAMP
 ; The number of a bit, any of 32. bfi has its width beside its three operands.

@@ -5,8 +5,8 @@
 // Mutant: 148
 // Mutant: l1_replacement.sv | o[w][i] = !never[i] && way_t'(i) != w; | o[w][i] = way_t'(i) != w;
 // Mutant: l1_replacement.sv | unused = reply_set == set ? reply_unused : unused_q[set]; | unused = unused_q[set];
-// Mutant: l1_replacement.sv | if (!found_frame && !found_empty && !reply_named[w]) begin | if (!found_empty &&
-//   !reply_named[w]) begin
+// Mutant: l1_replacement.sv | if (!found_frame && !found_empty && !reply_named[w] && | if (!found_empty &&
+//   !reply_named[w] &&
 
 // The time of the last use of each frame of one set, which may be any set. Time does not run over.
 module prove_l1_replacement

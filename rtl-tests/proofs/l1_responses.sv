@@ -11,7 +11,8 @@
 // Mutant: l1_responses.sv | assign hit_room = int'(hit_count_q) != HITS || takes_hit; | assign hit_room = 1'b1;
 // Mutant: l1_responses.sv | if (then_answers_q) hit_data_q[then_at_q] <= then_data; | if (then_answers_q && !takes_hit)
 //   hit_data_q[then_at_q] <= then_data;
-// Mutant: l1_responses.sv | return offset >= place ? | return offset > place ?
+// Mutant: l1_responses.sv | if (takes_fill) fill_first_q <= fill_at(fill_first_q, fill_count_t'(1)); |
+//   if (takes_fill) fill_first_q <= fill_at(fill_first_q, fill_count_t'(2));
 module prove_l1_responses
   import wave_core_pkg::*;
   import l1_pkg::*;

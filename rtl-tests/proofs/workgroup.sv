@@ -11,8 +11,8 @@
 // Mutant: 128
 // Mutant: workgroup.sv | (live & ~at_barrier_q) == 0) passes = live; | (live & ~at_barrier_q) == 0) passes =
 //   group_slots_q[group_of[slot]];
-// Mutant: workgroup.sv | if ((reaches || end_wave) && live != 0 | if (reaches && live != 0
-// Mutant: workgroup.sv | at_barrier_q <= (at_barrier_q & ~passes) | at_barrier_q <= at_barrier_q
+// Mutant: 204
+// Mutant: workgroup.sv | '0 : at_barrier_q & ~passes) | '0 : at_barrier_q)
 module prove_workgroup
   import wave_isa_pkg::*;
   import wave_core_pkg::*;

@@ -22,7 +22,7 @@ use wave_observe::races::RaceCheck;
 use wave_observe::trace::How;
 use wave_study::launch::{Job, Verification};
 use wave_study::report::{Collector, page::page, scope::Scope};
-use wave_study::sample;
+use wave_study::sample::Sampler;
 use wave_study::summary::{Outcome, Run, stuck};
 
 /// Cycles of a launch before the first look at whether it can still end: more than most take.
@@ -206,6 +206,7 @@ fn walk(
     let mut walked = Walked { run: Run::new(name, nothing), how: How::Complete, cycle: 0, fault: None };
     (walked.run.untimed, walked.run.part) = (untimed.launches.clone(), untimed.part());
     let mut before = ended.into_iter();
+    let mut sampler = Sampler::default();
     // The cycle in which the next launch begins.
     let mut next_start = 0;
     for (number, launch) in launches.iter().enumerate() {
@@ -219,7 +220,7 @@ fn walk(
         let ended = match before.next() {
             Some(report) => Ok(report),
             None if sample => {
-                let sampled = sample::run(gpu, launch, options, &mut |now| progress.show(now));
+                let sampled = sampler.run(gpu, launch, options, &mut |now| progress.show(now));
                 sampled.map(|(report, sampling)| {
                     walked.run.sampled.push(sampling);
                     report

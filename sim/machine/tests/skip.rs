@@ -4,6 +4,7 @@
 use wave_isa::program::{Launch, Program, assemble};
 use wave_machine::config::{self, Config};
 use wave_machine::gpu::{Machine, RunError, RunOptions, Skip, Stop};
+use wave_machine::stats::CoreCounters;
 
 /// Each workgroup adds 1 to the word at 0 and to one of the words from 64 on, and stores its number at 4096 + 4 n.
 const COUNT: &str = "
@@ -52,7 +53,9 @@ fn with_skip(config: &Config, before: u64, skipped: u64) -> ([u64; 4], Vec<u8>) 
     let (mut machine, launch) = machine(COUNT, config);
     machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
     until(&mut machine, before);
-    let Ok(Skip::Done(counted)) = machine.skip(skipped, true, &mut |_| {}) else { panic!("nobody waits") };
+    let Ok(Skip::Done(counted)) = machine.skip(skipped, &mut |_| true, &mut |_| {}) else {
+        panic!("nobody waits")
+    };
     let Ok(Stop::Ended(report)) = machine.advance(u64::MAX, None) else { panic!("it ends") };
     let counts = [
         report.core.wave_instructions,
@@ -89,12 +92,36 @@ fn every_workgroup_runs_once_and_all_see_what_the_others_have_written() {
 }
 
 #[test]
+fn what_is_not_accepted_has_not_happened() {
+    let config = config::load("tiny").expect("a preset");
+    let (mut machine, launch) = machine(COUNT, &config);
+    let (mut alone, _) = self::machine(COUNT, &config);
+    for machine in [&mut machine, &mut alone] {
+        machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
+        until(machine, 37);
+    }
+    let mut counted = 0;
+    let mut refuses = |counters: &CoreCounters| {
+        counted = counters.workgroups;
+        false
+    };
+    assert_eq!(machine.skip(200, &mut refuses, &mut |_| {}).unwrap(), Skip::Refused);
+    assert_eq!(counted, 200);
+    let [refused, alone] = [machine, alone].map(|mut machine| {
+        let Ok(Stop::Ended(report)) = machine.advance(u64::MAX, None) else { panic!("it ends") };
+        (report, machine.into_memory())
+    });
+    assert_eq!(refused.0, alone.0);
+    assert!(refused.1 == alone.1, "another memory");
+}
+
+#[test]
 fn the_l2_holds_what_was_left_out() {
     let config = config::load("tiny").expect("a preset");
     let (mut machine, launch) = machine(COUNT, &config);
     machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
     until(&mut machine, 10);
-    machine.skip(300, true, &mut |_| {}).unwrap();
+    machine.skip(300, &mut |_| true, &mut |_| {}).unwrap();
     // Workgroups from 64 on store a whole line. None of them was simulated.
     let lines = |machine: &Machine, slice| machine.l2_lines(slice);
     let found: Vec<_> = (0..config.l2.slices as usize).flat_map(|slice| lines(&machine, slice)).collect();
@@ -125,9 +152,11 @@ fn workgroups_that_wait_for_others_are_not_left_out() {
     machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
     until(&mut machine, 10);
     let now = machine.now();
-    assert_eq!(machine.skip(100, true, &mut |_| {}).unwrap(), Skip::Waits);
+    assert_eq!(machine.skip(100, &mut |_| true, &mut |_| {}).unwrap(), Skip::Waits);
     assert_eq!(machine.now(), now);
-    assert!(matches!(machine.skip(100, false, &mut |_| {}), Err(RunError::Launch(_))));
+    // What they have done meanwhile is taken back, and the launch goes on.
+    assert!(matches!(machine.advance(u64::MAX, None), Ok(Stop::Ended(_))));
+    assert_eq!(word(&machine.into_memory(), 0), WORKGROUPS);
 }
 
 #[test]
@@ -143,7 +172,7 @@ fn a_fault_of_a_workgroup_that_is_left_out_has_no_cycle() {
     let (mut machine, launch) = machine(fails, &config);
     machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
     until(&mut machine, 10);
-    let Err(RunError::Fault(fault)) = machine.skip(300, true, &mut |_| {}) else {
+    let Err(RunError::Fault(fault)) = machine.skip(300, &mut |_| true, &mut |_| {}) else {
         panic!("workgroup 200 fails")
     };
     assert_eq!((fault.workgroup, fault.cycle), ([200, 0, 0], None));

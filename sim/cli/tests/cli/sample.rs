@@ -59,6 +59,57 @@ fn the_result_is_exact_and_the_true_cycles_lie_in_the_interval() {
     assert!(whole.get("sampled").is_none() && whole["launches"][0].get("sampled").is_none());
 }
 
+/// Thirty launches of a kernel, each on what the one before has left.
+const MANY: &str = r#"(
+    description: "additions",
+    source: "add.wave",
+    parameters: (n: (full: 2048, small: 1024)),
+    buffers: (a: (type: u32, length: "n", contents: each("i"))),
+    steps: [
+        repeat(variable: "k", from: 1, to: 30, steps: [
+            run(kernel: "add", grid: "n / 16", workgroup: 16, arguments: ["a", "a", "k"]),
+        ]),
+    ],
+    expect: (a: (equals: each("a[i] + 465"))),
+)"#;
+
+#[test]
+fn launches_like_others_are_left_out_as_a_whole() {
+    let scratch = scratch();
+    scratch.write("many.ron", MANY.as_bytes());
+    let command = "many.ron --config tiny --size small";
+    let whole = scratch.run(&format!("{command} --format json"));
+    let sampled = scratch.run(&format!("{command} --format json --sample"));
+    assert_eq!((whole.code, sampled.code), (0, 0), "{}{}", whole.err, sampled.err);
+    let (whole, sampled) = (document(&whole.out), document(&sampled.out));
+    assert_eq!(sampled["outcome"], "verified");
+    let simulated = &sampled["sampled"]["simulated_launches"];
+    // The first one takes longer, so that the mean is known well enough only behind nine.
+    assert_eq!(*simulated, 12);
+    let of_launch = |run: &Value, n: usize, name: &str| run["launches"][n]["statistics"][name].clone();
+    let left_out = |n: usize| sampled["launches"][n]["sampled"]["simulated_launches"] == 0;
+    assert_eq!((0..30).filter(|&n| left_out(n)).count(), 18);
+    for n in 0..30 {
+        for name in ["core.wave_instructions", "core.device_stores", "core.workgroups"] {
+            assert_eq!(of_launch(&whole, n, name), of_launch(&sampled, n, name), "{name} of launch {n}");
+        }
+    }
+    let cycles = |run: &Value| run["total"]["statistics"]["kernel.cycles"].as_f64().unwrap();
+    let interval = &sampled["sampled"]["interval"];
+    let (low, high) = (interval[0].as_f64().unwrap(), interval[1].as_f64().unwrap());
+    assert!(
+        low < cycles(&whole) && cycles(&whole) < high,
+        "{low} to {high}, and it takes {}",
+        cycles(&whole)
+    );
+    let text = scratch.run(&format!("{command} --sample"));
+    assert!(
+        text.out.contains("  sampled      12 of 30 launches and 768 of 1920 workgroups in detail, "),
+        "{}",
+        text.out
+    );
+}
+
 #[test]
 fn it_is_the_same_in_every_run_and_with_any_number_of_threads() {
     let scratch = scratch();

@@ -17,47 +17,99 @@ pub(super) fn sources<'a, const N: usize>(rows: &[&'a [u32]], lanes: usize) -> [
     cut
 }
 
-/// `out[lane] = f(a[lane])`
-#[inline(always)]
-pub(super) fn map1(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32) -> u32) {
-    let [a] = sources(rows, out.len());
-    for (d, &a) in out.iter_mut().zip(a) {
-        *d = f(a);
+/// Where an operation finds its operands, and where its result goes. Operands are a, b, c, e.
+pub(super) trait Rows: Sized {
+    /// `out[lane] = f(a[lane])`
+    fn map1(self, f: impl Fn(u32) -> u32);
+
+    /// `out[lane] = f(a[lane], b[lane])`
+    fn map2(self, f: impl Fn(u32, u32) -> u32);
+
+    /// `out[lane] = f(a[lane], b[lane], c[lane])`
+    fn map3(self, f: impl Fn(u32, u32, u32) -> u32);
+
+    /// `out[lane] = f(a[lane], b[lane], c[lane], e[lane])`
+    fn map4(self, f: impl Fn(u32, u32, u32, u32) -> u32);
+
+    /// `out[lane] = value`
+    fn fill(self, value: u32);
+
+    /// `out[lane] = a[lane]` in the lanes of `mask`, `b[lane]` in the others.
+    fn select(self, mask: u64);
+
+    /// Lanes where `f(a[lane], b[lane])` holds; bit i is lane i.
+    fn lanes_where(self, f: impl Fn(u32, u32) -> bool) -> u64;
+
+    /// An operation on whole rows: `f(source rows, destination rows)`.
+    fn whole(self, f: impl FnOnce(&[&[u32]], &mut [u32]));
+}
+
+/// Rows that lie apart: source rows of W lanes, and the destination rows, concatenated.
+pub(super) struct Apart<'a> {
+    pub(super) rows: &'a [&'a [u32]],
+    pub(super) out: &'a mut [u32],
+}
+
+impl Rows for Apart<'_> {
+    #[inline(always)]
+    fn map1(self, f: impl Fn(u32) -> u32) {
+        let [a] = sources(self.rows, self.out.len());
+        for (d, &a) in self.out.iter_mut().zip(a) {
+            *d = f(a);
+        }
+    }
+
+    #[inline(always)]
+    fn map2(self, f: impl Fn(u32, u32) -> u32) {
+        let [a, b] = sources(self.rows, self.out.len());
+        for ((d, &a), &b) in self.out.iter_mut().zip(a).zip(b) {
+            *d = f(a, b);
+        }
+    }
+
+    #[inline(always)]
+    fn map3(self, f: impl Fn(u32, u32, u32) -> u32) {
+        let [a, b, c] = sources(self.rows, self.out.len());
+        for (((d, &a), &b), &c) in self.out.iter_mut().zip(a).zip(b).zip(c) {
+            *d = f(a, b, c);
+        }
+    }
+
+    #[inline(always)]
+    fn map4(self, f: impl Fn(u32, u32, u32, u32) -> u32) {
+        let [a, b, c, e] = sources(self.rows, self.out.len());
+        for ((((d, &a), &b), &c), &e) in self.out.iter_mut().zip(a).zip(b).zip(c).zip(e) {
+            *d = f(a, b, c, e);
+        }
+    }
+
+    #[inline(always)]
+    fn fill(self, value: u32) {
+        self.out.fill(value);
+    }
+
+    #[inline(always)]
+    fn select(self, mask: u64) {
+        let [a, b] = sources(self.rows, self.out.len());
+        self.out.copy_from_slice(b);
+        merge_row(mask, a, self.out);
+    }
+
+    #[inline(always)]
+    fn lanes_where(self, f: impl Fn(u32, u32) -> bool) -> u64 {
+        let [a, b] = sources(self.rows, self.rows[0].len());
+        lanes_where(a, b, f)
+    }
+
+    #[inline(always)]
+    fn whole(self, f: impl FnOnce(&[&[u32]], &mut [u32])) {
+        f(self.rows, self.out);
     }
 }
 
-/// `out[lane] = f(a[lane], b[lane])`
+/// Lanes where `f(a[lane], b[lane])` holds; bit i is lane i. Both rows have W lanes.
 #[inline(always)]
-pub(super) fn map2(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32) -> u32) {
-    let [a, b] = sources(rows, out.len());
-    for ((d, &a), &b) in out.iter_mut().zip(a).zip(b) {
-        *d = f(a, b);
-    }
-}
-
-/// `out[lane] = f(a[lane], b[lane], c[lane])`
-#[inline(always)]
-pub(super) fn map3(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32, u32) -> u32) {
-    let [a, b, c] = sources(rows, out.len());
-    for (((d, &a), &b), &c) in out.iter_mut().zip(a).zip(b).zip(c) {
-        *d = f(a, b, c);
-    }
-}
-
-/// `out[lane] = f(a[lane], b[lane], c[lane], e[lane])`
-#[inline(always)]
-pub(super) fn map4(rows: &[&[u32]], out: &mut [u32], f: impl Fn(u32, u32, u32, u32) -> u32) {
-    let [a, b, c, e] = sources(rows, out.len());
-    for ((((d, &a), &b), &c), &e) in out.iter_mut().zip(a).zip(b).zip(c).zip(e) {
-        *d = f(a, b, c, e);
-    }
-}
-
-/// Lanes where `f(a[lane], b[lane])` holds; bit i is lane i.
-#[inline(always)]
-pub(super) fn lanes_where(rows: &[&[u32]], f: impl Fn(u32, u32) -> bool) -> u64 {
-    let lanes = rows[0].len();
-    let [a, b] = sources(rows, lanes);
+fn lanes_where(a: &[u32], b: &[u32], f: impl Fn(u32, u32) -> bool) -> u64 {
     let ((a8, a_rest), (b8, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let mut mask = 0;
     for (chunk, (a, b)) in a8.iter().zip(b8).enumerate() {
@@ -73,9 +125,10 @@ pub(super) fn lanes_where(rows: &[&[u32]], f: impl Fn(u32, u32) -> bool) -> u64 
     mask
 }
 
-/// Lanes whose value is 0; a division by this row gives 0 in them.
+/// Lanes of the divisor that are 0; a division gives 0 in them.
+#[inline(always)]
 pub(crate) fn zero_lanes(row: &[u32]) -> u64 {
-    lanes_where(&[row, row], |value, _| value == 0)
+    lanes_where(row, row, |value, _| value == 0)
 }
 
 /// Bit i of the result is byte i, which is 0 or 1.
@@ -99,21 +152,6 @@ fn blend(mask: u64, b: [u32; 8], c: [u32; 8]) -> [u32; 8] {
         let select = lane_select(mask, lane);
         b[lane] & select | c[lane] & !select
     })
-}
-
-/// `out[lane] = b[lane]` in the lanes of `mask`, `c[lane]` in the others.
-#[inline(always)]
-pub(super) fn select(mask: u64, rows: &[&[u32]], out: &mut [u32]) {
-    let [b, c] = sources(rows, out.len());
-    let ((b8, b_rest), (c8, c_rest)) = (b.as_chunks(), c.as_chunks());
-    let (out8, out_rest) = out.as_chunks_mut();
-    let rest_mask = mask.wrapping_shr(8 * out8.len() as u32);
-    for (chunk, (out, (b, c))) in out8.iter_mut().zip(b8.iter().zip(c8)).enumerate() {
-        *out = blend(mask >> (8 * chunk), *b, *c);
-    }
-    for (lane, (out, (&b, &c))) in out_rest.iter_mut().zip(b_rest.iter().zip(c_rest)).enumerate() {
-        *out = if rest_mask >> lane & 1 != 0 { b } else { c };
-    }
 }
 
 /// Copies `from` to `into` in the lanes of `mask`; the other lanes of `into` keep their value. Both rows

@@ -11,8 +11,9 @@
 //! is handed over in the next dispatch stage. Only if it has to wait there does its collector copy the
 //! operands.
 
-use super::uop::{MAX_SOURCE_ROWS, MicroOp};
+use super::uop::MicroOp;
 use super::wave::{InFlight, Slot};
+use crate::alu::MAX_SOURCE_ROWS;
 use crate::clock::{Cycle, NEVER};
 use wave_capture::Capture;
 

@@ -7,7 +7,7 @@ use super::straight::READ_WITHIN;
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::wave::InFlight;
 use super::writeback::{MAX_RESULT_ROWS, WritePorts};
-use crate::alu::{self, FRAGMENT_ROWS, LaneContext};
+use crate::alu::{self, FRAGMENT_ROWS};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use wave_isa::{ExecClass, MMA_FRAGMENTS, Op};
@@ -292,16 +292,8 @@ impl Core {
             let zeros = alu::zero_lanes(divisor) & mask;
             self.account.counters.divisions_by_zero += u64::from(zeros.count_ones());
         }
-        let context = LaneContext { mask, pred: condition, imm: op.inst.imm };
-        let registers = alu::Registers {
-            rows: registers,
-            width,
-            sources: &op.sources,
-            source_rows: op.source_rows,
-            destination: op.destination,
-            destination_rows: op.destination_rows,
-        };
-        let predicate = alu::update(self.spec.host, op.inst.op, registers, context, &mut self.file.result);
+        let (lanes, result) = ((mask, condition), &mut self.file.result);
+        let predicate = alu::update(self.spec.host, &op.row_op(), registers, width, lanes, result);
         if op.predicate_write != 0 {
             let lanes = &mut self.waves.waves[slot].predicates[op.predicate_write.trailing_zeros() as usize];
             *lanes = *lanes & !mask | predicate & mask;

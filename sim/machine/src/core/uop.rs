@@ -2,6 +2,7 @@
 
 use super::divergence::Step;
 use super::mix::Mix;
+use crate::alu::{Condition, MAX_SOURCE_ROWS, RowOp, Step as RunStep};
 use crate::config::{Config, DivergenceMode};
 use crate::stats::CoreCounters;
 use wave_capture::Capture;
@@ -10,9 +11,6 @@ use wave_isa::program::structure::{instruction_words, skip_targets};
 use wave_isa::program::{Kernel, Program};
 use wave_isa::table::MemoryOp;
 use wave_isa::{DecodeError, ExecClass, Inst, MMA_FRAGMENTS, Op, PREDICATES, Scope, WORD_BYTES};
-
-/// Most source rows of an instruction (`dma`: three pairs).
-pub(crate) const MAX_SOURCE_ROWS: usize = 6;
 
 /// A set of general registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Capture)]
@@ -135,6 +133,8 @@ pub struct MicroOp {
 #[derive(Debug, Clone)]
 pub struct MicroOps {
     ops: Vec<MicroOp>,
+    /// What a run of lane arithmetic does at each word.
+    run: Vec<RunStep>,
     /// First word of the kernel in the code section.
     pub base: u32,
     /// True if some instruction uses matrix fragments.
@@ -166,13 +166,20 @@ impl MicroOps {
         }
         ops.push(MicroOp::without_inst(Kind::End));
         let uses_mma = ops.iter().any(|op| op.fragment_hazards != 0);
-        MicroOps { ops, base: kernel.code.start, uses_mma }
+        let run = ops.iter().map(MicroOp::run_step).collect();
+        MicroOps { ops, run, base: kernel.code.start, uses_mma }
     }
 
     /// The micro-operation at a word of the kernel.
     #[inline]
     pub fn get(&self, word: u32) -> &MicroOp {
         &self.ops[word as usize]
+    }
+
+    /// What a run of lane arithmetic does at each word.
+    #[inline]
+    pub(crate) fn run(&self) -> &[RunStep] {
+        &self.run
     }
 
     /// True if both have the same instructions at the same place of the code section.
@@ -356,6 +363,37 @@ impl MicroOp {
             target: if self.inst.op == Op::Call { self.inst.imm } else { 0 },
             next: word + self.words,
             skip_to: self.skip_to,
+        }
+    }
+
+    /// The lane arithmetic that it is.
+    #[inline]
+    pub(crate) fn row_op(&self) -> RowOp {
+        RowOp {
+            op: self.inst.op,
+            sources: self.sources,
+            source_rows: self.source_rows,
+            destination: self.destination,
+            destination_rows: self.destination_rows,
+            imm: self.inst.imm,
+        }
+    }
+
+    fn run_step(&self) -> RunStep {
+        let is_in_lanes = self.kind == Kind::Compute && !matches!(self.inst.op, Op::MovSr | Op::MmaCompute);
+        let guard = self.inst.guard;
+        let condition = |(predicate, negated)| Condition::of(predicate, negated);
+        RunStep {
+            words: if is_in_lanes { self.words } else { 0 },
+            row_op: self.row_op(),
+            guard: if guard.is_some() {
+                Condition::of(guard.predicate, guard.negated)
+            } else {
+                Condition::ALWAYS
+            },
+            condition: self.predicate_source.map_or(Condition::ALWAYS, condition),
+            // 8 or more if it writes none.
+            predicate: self.predicate_write.trailing_zeros() as u8,
         }
     }
 

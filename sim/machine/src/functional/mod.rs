@@ -8,6 +8,7 @@
 //!
 //! [`run`] executes a launch; an [`Execution`] can also stop on the way and show what each wave holds.
 
+mod footprint;
 mod grid;
 mod polling;
 mod turn;
@@ -18,8 +19,8 @@ use crate::core::occupancy::{LaunchError, Occupancy};
 use crate::core::report::{self, WaveReport};
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
-use crate::memory::Trail;
 use crate::stats::{CoreCounters, Declared};
+pub(crate) use footprint::Footprint;
 use grid::Grid;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -185,7 +186,8 @@ impl Execution {
         Ok(Execution { lanes: Lanes::new(ops, shape, launch.kernel, config), grid, room })
     }
 
-    /// Only these workgroups of a launch, by their linear index; nothing of it has begun.
+    /// Only these workgroups of a launch, by their linear index, on device memory of so many bytes; nothing of it has
+    /// begun.
     ///
     /// # Errors
     /// If the launch cannot run on this machine.
@@ -194,16 +196,17 @@ impl Execution {
         program: &Program,
         launch: &Launch,
         workgroups: Range<u64>,
+        device_bytes: usize,
     ) -> Result<Execution, LaunchError> {
         let mut execution = Execution::new(config, program, launch)?;
         execution.grid.confine(workgroups);
-        execution.lanes.trail = Some(Box::new(Trail::new(config)));
+        execution.lanes.footprint = Some(Box::new(Footprint::new(config, device_bytes)));
         Ok(execution)
     }
 
-    /// Takes the trail of what has run, of an execution [of workgroups](Self::of_workgroups).
-    pub(crate) fn take_trail(&mut self) -> Option<Trail> {
-        self.lanes.trail.take().map(|trail| *trail)
+    /// Takes what was touched so far, of an execution [of workgroups](Self::of_workgroups).
+    pub(crate) fn take_footprint(&mut self) -> Option<Footprint> {
+        self.lanes.footprint.take().map(|footprint| *footprint)
     }
 
     /// The launch.

@@ -1,19 +1,19 @@
 //! A turn of a wave: its instructions, one after the other, as isa.md defines them.
 
+use super::footprint::Footprint;
 use super::wave::Wave;
-use crate::alu::{self, FRAGMENT_ROWS, HostVectors, LaneContext};
+use crate::alu::{self, FRAGMENT_ROWS, HostVectors};
 use crate::config::Config;
 use crate::core::divergence::Next;
 use crate::core::lsu::{MemoryInstruction, Shapes};
 use crate::core::uop::{Kind, MicroOps};
 use crate::core::workgroup::Shape;
 use crate::core::writeback::MAX_RESULT_ROWS;
-use crate::memory::Trail;
 use crate::stats::CoreCounters;
 use std::collections::BTreeSet;
 use wave_isa::program::fault::{Fault, FaultKind};
 use wave_isa::table::{AccessKind, MemoryOp, Space};
-use wave_isa::{ExecClass, MMA_FRAGMENTS, Op, Special};
+use wave_isa::{MMA_FRAGMENTS, Op, Special};
 
 /// Why a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,8 +83,8 @@ pub(super) struct Lanes {
     pub(super) steps: u64,
     /// Stores and atomics executed; in watched turns only those that have changed a byte.
     pub(super) changes: u64,
-    /// The lines of device memory that were touched last, if someone asks.
-    pub(super) trail: Option<Box<Trail>>,
+    /// What was touched of device memory, if someone asks.
+    pub(super) footprint: Option<Box<Footprint>>,
 }
 
 impl Lanes {
@@ -108,7 +108,7 @@ impl Lanes {
             counters: CoreCounters::default(),
             steps: 0,
             changes: 0,
-            trail: None,
+            footprint: None,
         }
     }
 
@@ -156,14 +156,34 @@ impl Lanes {
                 wave.stopped = true;
                 break Ok(Pause::Watched);
             }
-            let op = self.ops.get(word);
-            steps += 1;
-            let active = wave.control.active;
-            let guard = op.guard_lanes(&wave.predicates);
-            let lanes = guard & active;
             if WATCHED && watch.records {
                 watch.words = (watch.words.0.min(word), watch.words.1.max(word));
             }
+            let active = wave.control.active;
+            if self.ops.run()[word as usize].words != 0 {
+                let run = alu::Run {
+                    steps: self.ops.run(),
+                    word,
+                    most: if WATCHED { 1 } else { most - steps },
+                    active,
+                    registers: &mut wave.registers,
+                    width: self.width,
+                    predicates: &mut wave.predicates,
+                    result: &mut self.result,
+                };
+                let ran = run.execute(self.host);
+                word = ran.word;
+                steps += ran.steps;
+                instructions += ran.effective;
+                squashed += ran.steps - ran.effective;
+                lane_instructions += ran.lanes;
+                self.counters.divisions_by_zero += ran.divisions_by_zero;
+                continue;
+            }
+            let op = self.ops.get(word);
+            steps += 1;
+            let guard = op.guard_lanes(&wave.predicates);
+            let lanes = guard & active;
             let effective = match op.kind {
                 Kind::Control => active != 0,
                 Kind::End => false,
@@ -236,8 +256,7 @@ impl Lanes {
         pause.map_err(|(lanes, kind)| self.fault(group, wave, lanes, kind))
     }
 
-    /// Computes the instruction at `word` in the participating `lanes`.
-    #[inline]
+    /// Executes a computation that is not lane arithmetic on registers, in the participating `lanes`.
     fn compute(&mut self, word: u32, lanes: u64, wave: &mut Wave, group: [u32; 3]) {
         let (op, width) = (self.ops.get(word), self.width);
         match op.inst.op {
@@ -250,28 +269,7 @@ impl Lanes {
                     (&inputs[first(0, op.inst.rd)..][..size], &inputs[first(1, op.inst.rs1)..][..size]);
                 alu::mma_compute(self.host, lanes, a, b, &mut sums[..size]);
             }
-            _ => {
-                if op.class == ExecClass::IntDiv {
-                    let divisor = &wave.registers[usize::from(op.sources[1]) * width..][..width];
-                    let zeros = alu::zero_lanes(divisor) & lanes;
-                    self.counters.divisions_by_zero += u64::from(zeros.count_ones());
-                }
-                let pred = op.condition_lanes(&wave.predicates);
-                let context = LaneContext { mask: lanes, pred, imm: op.inst.imm };
-                let registers = alu::Registers {
-                    rows: &mut wave.registers,
-                    width,
-                    sources: &op.sources,
-                    source_rows: op.source_rows,
-                    destination: op.destination,
-                    destination_rows: op.destination_rows,
-                };
-                let predicate = alu::update(self.host, op.inst.op, registers, context, &mut self.result);
-                if op.predicate_write != 0 {
-                    let written = &mut wave.predicates[op.predicate_write.trailing_zeros() as usize];
-                    *written = *written & !lanes | predicate & lanes;
-                }
-            }
+            _ => {}
         }
     }
 
@@ -314,12 +312,19 @@ impl Lanes {
         let rows = |row: &u8| &wave.registers[usize::from(*row) * width..][..width];
         let sources = op.sources[..usize::from(op.source_rows)].iter().map(rows);
         self.access.begin(op, memory, (word, lanes), sources, width);
-        self.access.check_addresses(&mut self.shapes, bytes.len() as u64, width)?;
+        let footprint = self.footprint.as_mut().filter(|_| memory.space == Space::Device);
+        let geometry = footprint.as_ref().map(|footprint| footprint.geometry());
+        self.access.check_addresses(&mut self.shapes, bytes.len() as u64, width, geometry)?;
         let stores = match memory.kind {
             AccessKind::Load => false,
             AccessKind::Store | AccessKind::Atomic(_) => true,
             AccessKind::Tile => op.inst.op == Op::MmaStoreC,
         };
+        if let Some(footprint) = footprint {
+            let touches = (memory.kind != AccessKind::Store, stores);
+            let lines = self.access.lines(width, footprint.geometry().0);
+            lines.for_each(|line| footprint.touch(bytes, line, touches, memory.hint));
+        }
         let before = (WATCHED && stores).then(|| self.access.contents(bytes, width));
         let size = FRAGMENT_ROWS * width;
         let fragment = match self.access.fragment_of(op) {
@@ -340,11 +345,6 @@ impl Lanes {
             (Space::Device, AccessKind::Atomic(_)) => &mut counters.device_atomics,
         };
         *counter += 1;
-        if let Some(trail) = self.trail.as_mut().filter(|_| memory.space == Space::Device) {
-            let reads = memory.kind != AccessKind::Store && !(memory.kind == AccessKind::Tile && stores);
-            let addresses = self.access.addresses(width);
-            addresses.for_each(|address| trail.touch(address, memory.bytes, (reads, stores), memory.hint));
-        }
         if WATCHED {
             let changed = before.is_some_and(|before| before != self.access.contents(bytes, width));
             self.changes += u64::from(changed);

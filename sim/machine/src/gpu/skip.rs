@@ -7,8 +7,7 @@
 
 use super::machine::Machine;
 use super::{Progress, RunError};
-use crate::core::occupancy::LaunchError;
-use crate::functional::{self, Execution, Limits, Until};
+use crate::functional::{self, Execution, Footprint, Limits, Until};
 use crate::stats::CoreCounters;
 
 /// What came of workgroups that were to be skipped.
@@ -18,22 +17,23 @@ pub enum Skip {
     Done(Box<CoreCounters>),
     /// They wait for workgroups that have not ended. Nothing has changed.
     Waits,
+    /// What was counted was not accepted. Nothing has changed.
+    Refused,
 }
 
 impl Machine {
     /// Runs the next workgroups of the launch without timing, at most so many. Nothing of the machine moves meanwhile.
     /// Without a launch nothing happens.
     ///
-    /// `tries` is true for the first time in a launch. Only then device memory is copied, to put it back if the
-    /// workgroups wait for others. `progress` is called now and then.
+    /// When they have run, `accepts` gets what was counted: if it returns false, they have not run. `progress` is called
+    /// now and then.
     ///
     /// # Errors
-    /// [`RunError::Fault`], without a cycle; [`RunError::Interrupted`]; [`RunError::Launch`] if the workgroups wait for
-    /// others and this was not tried. The launch cannot go on then.
+    /// [`RunError::Fault`], without a cycle; [`RunError::Interrupted`]. The launch cannot go on then.
     pub fn skip(
         &mut self,
         workgroups: u64,
-        tries: bool,
+        accepts: &mut dyn FnMut(&CoreCounters) -> bool,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Skip, RunError> {
         let Some((run, memory, (config, program))) = self.running_mut() else {
@@ -41,7 +41,8 @@ impl Machine {
         };
         let (first, total) = (run.dispatcher.sent(), run.dispatcher.total());
         let range = first..total.min(first.saturating_add(workgroups));
-        let mut execution = Execution::of_workgroups(config, program, run.launch(), range.clone())
+        let bytes = memory.device_bytes() as usize;
+        let mut execution = Execution::of_workgroups(config, program, run.launch(), range.clone(), bytes)
             .map_err(RunError::Launch)?;
         let limits = Limits { max_instructions: None, stop: run.options().stop };
         let (cycles, instructions) = (run.now() - run.start, run.instructions());
@@ -53,27 +54,25 @@ impl Machine {
                 total_workgroups: total,
             });
         };
-        let ended = memory.lend(|memory| {
-            let kept = tries.then(|| memory.clone());
+        memory.lend(|memory| {
             let ended = execution.advance(memory, Until::End, &limits, &mut show);
-            if let (Err(functional::RunError::NoProgress(_)), Some(kept)) = (&ended, kept) {
-                *memory = kept;
-            }
-            let trail = ended.is_ok().then(|| execution.take_trail()).flatten();
-            (ended, trail)
-        });
-        match ended {
-            Ok(_) => {
+            let counters = execution.report().counters;
+            let skip = match ended {
+                Ok(_) if accepts(&counters) => Skip::Done(Box::new(counters)),
+                Ok(_) => Skip::Refused,
+                Err(functional::RunError::NoProgress(_)) => Skip::Waits,
+                Err(functional::RunError::Fault(fault)) => return (Err(RunError::Fault(fault)), None),
+                Err(_) => return (Err(RunError::Interrupted(run.no_progress(run.now()))), None),
+            };
+            let footprint = execution.take_footprint();
+            if let Skip::Done(_) = skip {
                 run.dispatcher.pass(range.end - range.start);
-                Ok(Skip::Done(Box::new(execution.report().counters)))
+                return (Ok(skip), footprint.map(Footprint::into_trail));
             }
-            Err(functional::RunError::Fault(fault)) => Err(RunError::Fault(fault)),
-            Err(functional::RunError::NoProgress(_)) if tries => Ok(Skip::Waits),
-            Err(functional::RunError::NoProgress(_)) => Err(RunError::Launch(LaunchError {
-                message: "workgroups that were to be left out wait for others".to_owned(),
-                hint: "simulate the launch as a whole".to_owned(),
-            })),
-            Err(_) => Err(RunError::Interrupted(run.no_progress(run.now()))),
-        }
+            if let Some(footprint) = footprint {
+                footprint.undo(memory);
+            }
+            (Ok(skip), None)
+        })
     }
 }

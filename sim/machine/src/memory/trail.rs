@@ -40,16 +40,15 @@ impl Trail {
         Trail { geometry: LineGeometry::new(config), touched: VecDeque::new(), lines: lines as usize }
     }
 
-    /// An access to so many bytes at this address: a read, a write, or both.
+    /// Bytes of a line and of a sector.
+    pub(crate) fn geometry(&self) -> (u32, u32) {
+        (self.geometry.line_bytes() as u32, self.geometry.sector_bytes())
+    }
+
+    /// An access to a line: the bytes that it reads, and those that it writes.
     #[inline]
-    pub(crate) fn touch(&mut self, address: u32, bytes: u8, (reads, writes): (bool, bool), hint: CacheHint) {
-        let line_bytes = self.geometry.line_bytes() as u64;
-        let offset = u64::from(address) & (line_bytes - 1);
-        let line = u64::from(address) - offset;
-        // Bytes past the end of the line belong to a misaligned access, whose second line does not count.
-        let mask = (u128::MAX >> (128 - u32::from(bytes))) << offset;
-        let read = if reads { self.geometry.sectors_of(mask) } else { 0 };
-        let written = if writes { mask } else { 0 };
+    pub(crate) fn touch(&mut self, line: u64, read: u128, written: u128, hint: CacheHint) {
+        let read = self.geometry.sectors_of(read);
         match self.touched.back_mut() {
             Some(last) if last.line == line && last.hint == hint => {
                 last.read |= read;

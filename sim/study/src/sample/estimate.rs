@@ -2,26 +2,33 @@
 
 use wave_machine::core::probe::Sample;
 use wave_machine::gpu::KernelReport;
-use wave_machine::memory::{L1Counters, MemoryCounters};
+use wave_machine::memory::{L1Counters, LinkCounters, MemoryCounters};
 use wave_machine::stats::{CoreCounters, SlotUse};
 
 /// What the windows do not show, as a part of the estimated cycles: the L2 behind workgroups without timing is not quite
 /// that of a whole run. The errors in docs/sampling.md are the reason for this value.
-const BIAS: f64 = 0.03;
+pub(super) const BIAS: f64 = 0.03;
 
 /// A 95 % confidence interval around an estimate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The estimate.
     pub value: f64,
-    /// The interval ends so far from it on both sides.
-    pub half_width: f64,
+    /// The part of half the width that is by chance, independent of that of other launches.
+    pub chance: f64,
+    /// The part of half the width that may be the same error in all launches.
+    pub common: f64,
 }
 
 impl Interval {
+    /// The interval ends so far from the estimate on both sides.
+    pub fn half_width(&self) -> f64 {
+        self.chance + self.common
+    }
+
     /// The half width in per cent of the estimate.
     pub fn percent(&self) -> f64 {
-        if self.value == 0.0 { 0.0 } else { 100.0 * self.half_width / self.value }
+        if self.value == 0.0 { 0.0 } else { 100.0 * self.half_width() / self.value }
     }
 }
 
@@ -38,6 +45,8 @@ pub struct Sampling {
     pub instructions: (u64, u64),
     /// Workgroups: simulated, and all of the launch.
     pub workgroups: (u64, u64),
+    /// Launches that were simulated, at least in part, and all.
+    pub launches: (usize, usize),
     /// Why nothing was left out, if nothing was.
     pub why: Option<Why>,
 }
@@ -54,11 +63,12 @@ pub enum Why {
 }
 
 impl Sampling {
-    /// Two launches, one after the other. Their errors are independent.
+    /// Two launches, one after the other.
     pub fn and(self, other: Sampling) -> Sampling {
         let cycles = Interval {
             value: self.cycles.value + other.cycles.value,
-            half_width: self.cycles.half_width.hypot(other.cycles.half_width),
+            chance: self.cycles.chance.hypot(other.cycles.chance),
+            common: self.cycles.common + other.cycles.common,
         };
         let (simulated, all) = self.instructions;
         Sampling {
@@ -67,6 +77,7 @@ impl Sampling {
             simulated_cycles: self.simulated_cycles + other.simulated_cycles,
             instructions: (simulated + other.instructions.0, all + other.instructions.1),
             workgroups: (self.workgroups.0 + other.workgroups.0, self.workgroups.1 + other.workgroups.1),
+            launches: (self.launches.0 + other.launches.0, self.launches.1 + other.launches.1),
             why: self.why.and(other.why),
         }
     }
@@ -78,9 +89,9 @@ impl Sampling {
     }
 }
 
-/// What happened in a part of a launch.
+/// What happened in a launch, or in a part of one.
 #[derive(Debug, Clone, Copy, Default)]
-struct Counts {
+pub(super) struct Counts {
     cycles: u64,
     core: CoreCounters,
     slots: [u64; SlotUse::COUNT],
@@ -89,6 +100,17 @@ struct Counts {
 }
 
 impl Counts {
+    /// In a whole launch.
+    pub(super) fn of(report: &KernelReport) -> Counts {
+        Counts {
+            cycles: report.cycles,
+            core: report.core,
+            slots: report.slots,
+            l1: report.l1,
+            memory: report.memory,
+        }
+    }
+
     /// Between two moments.
     fn between(begin: &Sample, end: &Sample) -> Counts {
         let mut slots = end.slots;
@@ -112,7 +134,7 @@ impl Counts {
     }
 
     /// Adds so many times another part.
-    fn add(&mut self, other: &Counts, times: f64) {
+    pub(super) fn add(&mut self, other: &Counts, times: f64) {
         self.core.add_scaled(&other.core, times);
         self.l1.add_scaled(&other.l1, times);
         self.memory.add_scaled(&other.memory, times);
@@ -120,10 +142,33 @@ impl Counts {
         slots.for_each(|(sum, slots)| *sum += (slots as f64 * times).round() as u64);
         self.cycles += (other.cycles as f64 * times).round() as u64;
     }
+
+    /// The report of a launch that takes about so many cycles. `counted` has what a run without timing counts as well.
+    pub(super) fn into_report(
+        mut self,
+        cycles: f64,
+        counted: &CoreCounters,
+        links: Vec<LinkCounters>,
+        report: KernelReport,
+    ) -> KernelReport {
+        let mut counted = *counted;
+        for field in COUNTED {
+            *field(&mut self.core) = *field(&mut counted);
+        }
+        KernelReport {
+            cycles: cycles.round() as u64,
+            core: self.core,
+            slots: self.slots,
+            l1: self.l1,
+            memory: self.memory,
+            links,
+            ..report
+        }
+    }
 }
 
 /// Wave instructions that have left the instruction buffers.
-fn instructions(core: &CoreCounters) -> u64 {
+pub(super) fn instructions(core: &CoreCounters) -> u64 {
     core.wave_instructions + core.squashed_instructions
 }
 
@@ -211,13 +256,7 @@ impl Estimator {
     /// without timing counts too, else estimated.
     pub(super) fn finish(self, report: KernelReport) -> (KernelReport, Sampling) {
         let simulated = report.cycles;
-        let mut all = Counts {
-            cycles: simulated,
-            core: report.core,
-            slots: report.slots,
-            l1: report.l1,
-            memory: report.memory,
-        };
+        let mut all = Counts::of(&report);
         self.warm_ups.iter().for_each(|warm_up| all.take(warm_up));
         let counts_as_it_is = all.cycles as f64;
         // Instructions for which each window stands.
@@ -233,40 +272,28 @@ impl Estimator {
         let estimated: f64 = stands_for.iter().zip(&self.windows).map(|(n, window)| n * window.rate()).sum();
         let cycles = counts_as_it_is + estimated;
         let weight: f64 = stands_for.iter().map(|instructions| instructions.powi(2)).sum();
-        let half_width = match weight {
+        let chance = match weight {
             0.0 => 0.0,
-            weight => {
-                student_95(self.windows.len() - 1) * (weight * self.variance()).sqrt() + BIAS * estimated
-            }
+            weight => student_95(self.windows.len() - 1) * (weight * self.variance()).sqrt(),
         };
         let mut counted = report.core;
         counted += &self.left_out;
         let sampling = Sampling {
-            cycles: Interval { value: cycles, half_width },
+            cycles: Interval { value: cycles, chance, common: BIAS * estimated },
             windows: self.windows.len(),
             simulated_cycles: simulated,
             instructions: (instructions(&report.core), instructions(&counted)),
             workgroups: (report.core.workgroups, counted.workgroups),
+            launches: (1, 1),
             why: self.gaps.is_empty().then_some(self.why.unwrap_or(Why::Unsteady)),
         };
-        for field in COUNTED {
-            *field(&mut all.core) = *field(&mut counted);
-        }
         let links = report.links.iter().map(|link| {
             let mut scaled = *link;
             scaled.add_scaled(link, (cycles / simulated.max(1) as f64 - 1.0).max(0.0));
             scaled
         });
-        let report = KernelReport {
-            cycles: cycles.round() as u64,
-            core: all.core,
-            slots: all.slots,
-            l1: all.l1,
-            memory: all.memory,
-            links: links.collect(),
-            ..report
-        };
-        (report, sampling)
+        let links = links.collect();
+        (all.into_report(cycles, &counted, links, report), sampling)
     }
 
     /// The variance of the cycles for an instruction of a window, from the differences of one window to the next, in
@@ -278,7 +305,7 @@ impl Estimator {
 }
 
 /// What a run without timing counts as well.
-const COUNTED: [fn(&mut CoreCounters) -> &mut u64; 12] = [
+pub(super) const COUNTED: [fn(&mut CoreCounters) -> &mut u64; 12] = [
     |core| &mut core.wave_instructions,
     |core| &mut core.squashed_instructions,
     |core| &mut core.lane_instructions,
@@ -294,7 +321,7 @@ const COUNTED: [fn(&mut CoreCounters) -> &mut u64; 12] = [
 ];
 
 /// The factor of a two-sided 95 % interval by Student's distribution, with so many degrees of freedom.
-fn student_95(freedom: usize) -> f64 {
+pub(super) fn student_95(freedom: usize) -> f64 {
     const FACTORS: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,
         2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048,
@@ -304,7 +331,7 @@ fn student_95(freedom: usize) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use wave_machine::core::probe::Level;
 
@@ -321,7 +348,7 @@ mod tests {
         }
     }
 
-    fn counters(instructions: u64) -> CoreCounters {
+    pub(in super::super) fn counters(instructions: u64) -> CoreCounters {
         CoreCounters {
             wave_instructions: instructions,
             workgroups: instructions / 10,
@@ -329,7 +356,7 @@ mod tests {
         }
     }
 
-    fn report(cycles: u64, instructions: u64) -> KernelReport {
+    pub(in super::super) fn report(cycles: u64, instructions: u64) -> KernelReport {
         KernelReport {
             cycles,
             release_cycles: 0,
@@ -364,7 +391,8 @@ mod tests {
         assert_eq!(sampling.why, None);
         // With one difference of two, the variance of a window is two. Each window stands for 550 instructions.
         let expected = 12.706 * (2.0 * 2.0 * 550f64.powi(2)).sqrt() + BIAS * 3300.0;
-        assert!((sampling.cycles.half_width - expected).abs() < 1e-6, "{}", sampling.cycles.half_width);
+        let half_width = sampling.cycles.half_width();
+        assert!((half_width - expected).abs() < 1e-6, "{half_width}");
     }
 
     #[test]
@@ -386,6 +414,6 @@ mod tests {
         estimator.window(&moment(0, 0), &moment(200, 100));
         let (all, sampling) = estimator.finish(report(300, 120));
         assert_eq!(all, report(300, 120));
-        assert_eq!((sampling.cycles.half_width, sampling.why), (0.0, Some(Why::Unsteady)));
+        assert_eq!((sampling.cycles.half_width(), sampling.why), (0.0, Some(Why::Unsteady)));
     }
 }

@@ -7,17 +7,21 @@
 //! IPDPS 2014) leaves out workgroups in this way; how many windows there are follows from how much they differ, as in
 //! SMARTS (Wunderlich et al., ISCA 2003).
 //!
-//! A *generation* is as many workgroups as are resident together. A launch with few generations is simulated in full.
+//! A *generation* is as many workgroups as are resident together. A launch with few generations is simulated in full,
+//! unless it is one of many in which as much happens: then some of these are left out as a whole.
 
 mod estimate;
+mod launches;
 
 use wave_isa::program::Launch;
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::core::probe::Sample;
 use wave_machine::gpu::{KernelReport, Machine, Progress, RunError, RunOptions, Skip, Stop};
+use wave_machine::stats::CoreCounters;
 
 use estimate::Estimator;
 pub use estimate::{Interval, Sampling, Why};
+use launches::Launches;
 
 /// Generations of a window.
 const WINDOW: u64 = 2;
@@ -45,20 +49,39 @@ const SHORTEST: Cycle = 4096;
 /// Looks at how far the launch has come, in a generation.
 const LOOKS: u64 = 16;
 
-/// Runs a launch to its end, sampled. Gives its report, of which some is estimated.
-///
-/// # Errors
-/// As [`Machine::run`]. [`RunError::Launch`] if workgroups that were to be left out wait for others.
-pub fn run(
-    machine: &mut Machine,
-    launch: &Launch,
-    options: &RunOptions,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<(KernelReport, Sampling), RunError> {
-    machine.begin(launch, options)?;
-    let mut estimator = Estimator::default();
-    let report = Walk { machine, progress, look: 256 }.walk(&mut estimator)?;
-    Ok(estimator.finish(*report))
+/// Samples the launches of a run, one after the other.
+#[derive(Debug, Default)]
+pub struct Sampler {
+    launches: Launches,
+}
+
+impl Sampler {
+    /// Runs a launch to its end, sampled. Gives its report, of which some is estimated.
+    ///
+    /// # Errors
+    /// As [`Machine::run`].
+    pub fn run(
+        &mut self,
+        machine: &mut Machine,
+        launch: &Launch,
+        options: &RunOptions,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(KernelReport, Sampling), RunError> {
+        machine.begin(launch, options)?;
+        let launches = &mut self.launches;
+        if launches.may_leave_out(launch) {
+            let mut knows = |counted: &CoreCounters| launches.know(launch, counted, AIM);
+            if let Skip::Done(counted) = machine.skip(u64::MAX, &mut knows, progress)? {
+                let report = Walk { machine, progress, look: 256 }.rest()?;
+                return Ok(launches.left_out(launch, &counted, *report));
+            }
+        }
+        let mut estimator = Estimator::default();
+        let report = Walk { machine, progress, look: 256 }.walk(&mut estimator)?;
+        let (report, sampling) = estimator.finish(*report);
+        launches.simulated(launch, &report, &sampling);
+        Ok((report, sampling))
+    }
 }
 
 /// A launch on its way.
@@ -79,7 +102,6 @@ impl Walk<'_> {
             estimator.in_full(Why::FewWorkgroups);
             return self.rest();
         }
-        let mut tries = true;
         loop {
             let begin = self.totals();
             if let Some(report) = self.on(WINDOW * generation)? {
@@ -92,9 +114,9 @@ impl Walk<'_> {
             if leaves_out < generation {
                 continue;
             }
-            match self.machine.skip(leaves_out, std::mem::take(&mut tries), self.progress)? {
+            match self.machine.skip(leaves_out, &mut |_| true, self.progress)? {
                 Skip::Done(counters) => estimator.skip(&counters),
-                Skip::Waits => {
+                Skip::Waits | Skip::Refused => {
                     estimator.in_full(Why::Waits);
                     return self.rest();
                 }

@@ -5,7 +5,7 @@ use super::energy::{AreaJson, EnergyJson};
 use super::links::{LinkUse, links};
 use super::{Data, Outcome, Run, Session, UntimedPart, UntimedStep, statistics, untimed};
 use crate::launch::{Mismatch, Verification};
-use crate::sample::{Interval, Sampling};
+use crate::sample::Sampling;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use wave_isa::program::Launch;
@@ -115,6 +115,8 @@ struct SampledJson {
     /// Cycles, with 95 % confidence.
     interval: [f64; 2],
     simulated_cycles: u64,
+    /// At least in part.
+    simulated_launches: usize,
     simulated_workgroups: u64,
     /// Of the wave instructions.
     percent_simulated: f64,
@@ -123,10 +125,11 @@ struct SampledJson {
 
 impl SampledJson {
     fn of(sampling: Sampling) -> SampledJson {
-        let Interval { value, half_width } = sampling.cycles;
+        let (cycles, half_width) = (sampling.cycles.value, sampling.cycles.half_width());
         SampledJson {
-            interval: [value - half_width, value + half_width],
+            interval: [cycles - half_width, cycles + half_width],
             simulated_cycles: sampling.simulated_cycles,
+            simulated_launches: sampling.launches.0,
             simulated_workgroups: sampling.workgroups.0,
             percent_simulated: sampling.percent_simulated(),
             windows: sampling.windows,

@@ -135,7 +135,7 @@ fn figures(text: &mut String, total: &Total<'_>, run: &Run) {
 /// The 95 % confidence interval of the cycles of a sampled run.
 fn interval(run: &Run) -> String {
     let Some(Sampling { cycles, why: None, .. }) = run.sampling() else { return String::new() };
-    format!(" ± {:.0} ({:.1} %), estimated with 95 % confidence", cycles.half_width, cycles.percent())
+    format!(" ± {:.0} ({:.1} %), estimated with 95 % confidence", cycles.half_width(), cycles.percent())
 }
 
 /// What was sampled.
@@ -143,7 +143,8 @@ fn sampled(sampling: &Sampling) -> String {
     let windows = counted(sampling.windows as u64, "window");
     match sampling.why {
         None => format!(
-            "{} of {} in detail, {:.1} % of the instructions, {windows}; {} cycles simulated",
+            "{}{} of {} in detail, {:.1} % of the instructions, {windows}; {} cycles simulated",
+            launches(sampling),
             sampling.workgroups.0,
             counted(sampling.workgroups.1, "workgroup"),
             sampling.percent_simulated(),
@@ -156,6 +157,16 @@ fn sampled(sampling: &Sampling) -> String {
         Some(Why::Unsteady) => {
             format!("nothing left out: too short for how much its windows differ, {windows}")
         }
+    }
+}
+
+/// How many launches were simulated, if some were left out as a whole.
+fn launches(sampling: &Sampling) -> String {
+    match sampling.launches {
+        (simulated, all) if simulated < all => {
+            format!("{simulated} of {} and ", counted(all as u64, "launch"))
+        }
+        _ => String::new(),
     }
 }
 

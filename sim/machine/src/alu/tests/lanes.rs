@@ -1,7 +1,7 @@
 //! Results do not depend on the width of a wave: each lane gets what it would get in a wave of one lane.
 
 use super::{HostVectors, LaneContext, execute};
-use crate::alu::{Registers, update};
+use crate::alu::{RowOp, update};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use wave_isa::{ExecClass, MAX_WAVE_WIDTH, Op, Role, table::TABLE};
@@ -79,16 +79,18 @@ fn registers_are_updated_in_the_lanes_that_take_part_from_what_they_held_before(
             }
             for host in [HostVectors::Scalar, HostVectors::new()] {
                 let mut rows = before.clone();
-                let registers = Registers {
-                    rows: &mut rows,
-                    width,
-                    sources: &sources,
+                let row_op = RowOp {
+                    op,
+                    sources,
                     source_rows: source_rows(op) as u8,
                     destination,
                     destination_rows: destination_rows(op) as u8,
+                    imm: context.imm,
                 };
                 let mut scratch = vec![0; 2 * width];
-                assert_eq!(update(host, op, registers, context, &mut scratch), lanes, "{op:?}");
+                let of_lanes = (context.mask, context.pred);
+                let found = update(host, &row_op, &mut rows, width, of_lanes, &mut scratch);
+                assert_eq!(found, lanes, "{op:?}");
                 assert_eq!(rows, expected, "{op:?} of {width} lanes on {host:?}");
             }
         }

@@ -198,6 +198,29 @@ pub(crate) fn payload(
     }
 }
 
+/// Bytes of the line that the lanes of one access touch.
+pub(crate) fn bytes_of(
+    memory: MemoryOp,
+    line: &LineAccess,
+    line_bytes: u32,
+    addresses: &[u32],
+    pattern: Pattern,
+) -> u128 {
+    let (mut mask, mut rest) = (0, line.lanes);
+    while rest != 0 {
+        let lane = rest.trailing_zeros() as usize;
+        let mut part = Part::new(addresses[lane], usize::from(memory.bytes), line.address, line_bytes);
+        let mut lanes = 1;
+        if pattern.aligned && pattern.joined >> lane >> 1 & 1 != 0 {
+            lanes = pattern.run(lane).lanes.min((rest >> lane).trailing_ones() as usize);
+            part.bytes.end = lanes * usize::from(memory.bytes);
+        }
+        rest &= !lanes_from(lane, lanes);
+        mask |= (u128::MAX >> (128 - part.bytes.len())) << part.offset;
+    }
+    mask
+}
+
 /// Gives the lanes of one access their bytes of the line. `outputs` holds rows of `width` lanes. Narrow loads
 /// fill the low bytes of a word and clear the rest.
 #[allow(clippy::too_many_arguments)]

@@ -6,7 +6,7 @@ use super::{MemoryInstruction, lanes_of};
 use crate::alu::FRAGMENT_ROWS;
 use crate::core::uop::MicroOp;
 use wave_isa::table::{AccessKind, AtomicOp};
-use wave_isa::{MAX_WAVE_WIDTH, MMA_DIM, Op};
+use wave_isa::{MMA_DIM, Op};
 
 impl MemoryInstruction {
     /// The kind (A, B, C as 0, 1, 2) and index of the fragment of a tile instruction.
@@ -60,19 +60,13 @@ impl MemoryInstruction {
     /// As [`MemoryInstruction::perform`].
     pub(crate) fn contents(&self, memory: &[u8], width: usize) -> Vec<u8> {
         let bytes = usize::from(self.memory.bytes);
-        let mut room = [0; MAX_WAVE_WIDTH];
-        let mut contents = Vec::new();
-        for row in 0..self.rows() {
-            for &address in self.row_addresses(row, width, &mut room) {
-                contents.extend_from_slice(&memory[address as usize..][..bytes]);
-            }
-        }
-        contents
+        self.addresses(width).flat_map(|address| &memory[address as usize..][..bytes]).copied().collect()
     }
 
-    /// The addresses of its participating lanes, lowest lane first; for a tile, of its first row.
+    /// The addresses of its participating lanes, lowest lane first, row by row.
     pub(crate) fn addresses(&self, width: usize) -> impl Iterator<Item = u32> {
-        lanes_of(self.mask).map(move |lane| self.inputs[..width][lane])
+        let of_row = move |row| lanes_of(self.mask).map(move |lane| self.address(row, lane, width));
+        (0..self.rows()).flat_map(of_row)
     }
 }
 

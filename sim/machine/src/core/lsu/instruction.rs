@@ -3,8 +3,9 @@
 use super::coalesce::{self, LineAccess, Payload};
 use super::pattern::Pattern;
 use super::shape::{Shape, Shapes};
+use crate::alu::MAX_SOURCE_ROWS;
 use crate::core::release::Epoch;
-use crate::core::uop::{MAX_SOURCE_ROWS, MicroOp};
+use crate::core::uop::MicroOp;
 use crate::core::wave::{InFlight, Slot};
 use wave_capture::Capture;
 use wave_isa::program::fault::FaultKind;
@@ -136,7 +137,8 @@ impl MemoryInstruction {
         Ok(shape)
     }
 
-    /// [`locate`](MemoryInstruction::locate) for a memory without lines and banks.
+    /// [`locate`](MemoryInstruction::locate) for a memory without banks. With a `geometry`, the bytes of a line and of a
+    /// sector, it finds the lines too.
     ///
     /// # Errors
     /// The faulting lanes, and the fault of the lowest of them.
@@ -146,8 +148,25 @@ impl MemoryInstruction {
         shapes: &mut Shapes,
         size: u64,
         width: usize,
+        geometry: Option<(u32, u32)>,
     ) -> Result<(), (u64, FaultKind)> {
-        self.locate(shapes, size, width).map(drop)
+        match (self.locate(shapes, size, width)?, geometry) {
+            (_, None) => {}
+            (Some(shape), Some(geometry)) if !matches!(self.memory.kind, AccessKind::Atomic(_)) => {
+                shape.find_lines(self, width, geometry);
+            }
+            (_, Some(geometry)) => self.find_lines(width, geometry),
+        }
+        Ok(())
+    }
+
+    /// The lines that were [found](MemoryInstruction::check_addresses), one after the other, with the bytes that its lanes
+    /// touch.
+    pub(crate) fn lines(&self, width: usize, line_bytes: u32) -> impl Iterator<Item = (u32, u128)> {
+        let addresses = &self.inputs[..width];
+        self.lines.iter().map(move |line| {
+            (line.address, coalesce::bytes_of(self.memory, line, line_bytes, addresses, self.pattern))
+        })
     }
 
     /// A row of the result.
@@ -165,6 +184,15 @@ impl MemoryInstruction {
         if self.memory.kind == AccessKind::Tile { MMA_DIM as u32 } else { 1 }
     }
 
+    /// The address of a lane in a row.
+    #[inline]
+    pub(super) fn address(&self, row: u32, lane: usize, width: usize) -> u32 {
+        match row {
+            0 => self.inputs[lane],
+            row => self.inputs[lane].wrapping_add(row.wrapping_mul(self.inputs[width + lane])),
+        }
+    }
+
     /// The addresses of a row for the participating lanes, lowest lane first. They are gathered in `room`
     /// unless they are contiguous already.
     #[inline]
@@ -174,17 +202,12 @@ impl MemoryInstruction {
         width: usize,
         room: &'a mut [u32; MAX_WAVE_WIDTH],
     ) -> &'a [u32] {
-        let (bases, strides) = self.inputs.split_at(width);
         if row == 0 && self.mask == u64::MAX >> (64 - width) {
-            return bases;
+            return &self.inputs[..width];
         }
-        let address = |lane: usize| match row {
-            0 => bases[lane],
-            row => bases[lane].wrapping_add(row.wrapping_mul(strides[lane])),
-        };
         let mut count = 0;
         for lane in lanes_of(self.mask) {
-            room[count] = address(lane);
+            room[count] = self.address(row, lane, width);
             count += 1;
         }
         &room[..count]

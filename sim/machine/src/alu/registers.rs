@@ -1,0 +1,204 @@
+//! One instruction on the registers of a wave, in place.
+
+use super::lanes::{Apart, Rows, merge_row};
+use super::{HostVectors, LaneContext, execute, execute_on, merge};
+use pulp::{Simd, WithSimd};
+use wave_isa::Op;
+
+/// Most source rows of an instruction (`dma`: three pairs).
+pub(crate) const MAX_SOURCE_ROWS: usize = 6;
+
+/// Lanes of nearly every machine; instructions of such waves are compiled for this constant.
+pub(super) const LANES: usize = 32;
+
+/// A row of as many lanes.
+pub(super) type Row = [u32; LANES];
+
+/// Lane arithmetic with the rows that it reads and writes, numbers of registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowOp {
+    /// The operation.
+    pub op: Op,
+    /// Source rows in operand order; those behind `source_rows` are of no account.
+    pub sources: [u8; MAX_SOURCE_ROWS],
+    /// Number of source rows.
+    pub source_rows: u8,
+    /// The first row of the result.
+    pub destination: u8,
+    /// Rows of the result.
+    pub destination_rows: u8,
+    /// The literal of `mov_imm`.
+    pub imm: u32,
+}
+
+/// Runs an instruction on `registers`, the registers of a wave: rows of `width` lanes, concatenated. The result replaces
+/// the destination in the lanes `mask`; `pred` is that of [`LaneContext`]. `result` is scratch space for two rows. Returns
+/// the lanes whose predicate result is true, as [`execute`] does.
+///
+/// # Panics
+/// As [`execute`], and if a row is not among the registers or `result` is too short.
+#[inline]
+pub(crate) fn update(
+    host: HostVectors,
+    op: &RowOp,
+    registers: &mut [u32],
+    width: usize,
+    (mask, pred): (u64, u64),
+    result: &mut [u32],
+) -> u64 {
+    if width == LANES {
+        return host.dispatch(Update { op, registers, lanes: (mask, pred), result });
+    }
+    let mut operands: [&[u32]; MAX_SOURCE_ROWS] = [&[]; MAX_SOURCE_ROWS];
+    let operands = &mut operands[..usize::from(op.source_rows)];
+    for (operand, &row) in operands.iter_mut().zip(&op.sources) {
+        *operand = &registers[usize::from(row) * width..][..width];
+    }
+    let out = &mut result[..usize::from(op.destination_rows) * width];
+    let predicate = execute(host, op.op, operands, LaneContext { mask, pred, imm: op.imm }, out);
+    let first = usize::from(op.destination) * width;
+    for (from, into) in out.chunks_exact(width).zip(registers[first..].chunks_exact_mut(width)) {
+        merge(host, mask, from, into);
+    }
+    predicate
+}
+
+/// [`update`] for rows of [`LANES`] lanes.
+struct Update<'a> {
+    op: &'a RowOp,
+    registers: &'a mut [u32],
+    lanes: (u64, u64),
+    result: &'a mut [u32],
+}
+
+impl WithSimd for Update<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> u64 {
+        let (rows, result) = (as_rows(self.registers), as_rows(self.result));
+        update_rows(simd, self.op, rows, self.lanes, result)
+    }
+}
+
+/// Words as rows of [`LANES`] lanes.
+#[inline(always)]
+pub(super) fn as_rows(words: &mut [u32]) -> &mut [Row] {
+    words.as_chunks_mut().0
+}
+
+/// [`update`] on rows, with the instructions of a kind of host.
+#[inline(always)]
+pub(super) fn update_rows<S: Simd>(
+    simd: S,
+    op: &RowOp,
+    rows: &mut [Row],
+    (mask, pred): (u64, u64),
+    result: &mut [Row],
+) -> u64 {
+    let context = LaneContext { mask, pred, imm: op.imm };
+    execute_on(simd, op.op, InPlace { op, rows, mask, result }, context)
+}
+
+/// Rows among the registers of a wave.
+struct InPlace<'a> {
+    op: &'a RowOp,
+    rows: &'a mut [Row],
+    mask: u64,
+    result: &'a mut [Row],
+}
+
+impl InPlace<'_> {
+    /// Replaces the destination in the lanes of the mask by what `f` makes of the first source rows.
+    #[inline(always)]
+    fn replace<const N: usize>(self, f: impl FnOnce(Apart)) {
+        let rows: [&[u32]; N] = self.sources();
+        let mut result = [0; LANES];
+        f(Apart { rows: &rows, out: &mut result });
+        let into = &mut self.rows[usize::from(self.op.destination)];
+        if self.mask == u64::MAX >> (64 - LANES) {
+            *into = result;
+        } else {
+            merge_row(self.mask, &result, into);
+        }
+    }
+
+    #[inline(always)]
+    fn sources<const N: usize>(&self) -> [&[u32]; N] {
+        let mut sources = [&[][..]; N];
+        for (source, &row) in sources.iter_mut().zip(&self.op.sources) {
+            *source = &self.rows[usize::from(row)];
+        }
+        sources
+    }
+}
+
+impl Rows for InPlace<'_> {
+    #[inline(always)]
+    fn map1(self, f: impl Fn(u32) -> u32) {
+        self.replace::<1>(
+            #[inline(always)]
+            |rows| rows.map1(f),
+        );
+    }
+
+    #[inline(always)]
+    fn map2(self, f: impl Fn(u32, u32) -> u32) {
+        self.replace::<2>(
+            #[inline(always)]
+            |rows| rows.map2(f),
+        );
+    }
+
+    #[inline(always)]
+    fn map3(self, f: impl Fn(u32, u32, u32) -> u32) {
+        self.replace::<3>(
+            #[inline(always)]
+            |rows| rows.map3(f),
+        );
+    }
+
+    #[inline(always)]
+    fn map4(self, f: impl Fn(u32, u32, u32, u32) -> u32) {
+        self.replace::<4>(
+            #[inline(always)]
+            |rows| rows.map4(f),
+        );
+    }
+
+    #[inline(always)]
+    fn fill(self, value: u32) {
+        self.replace::<0>(
+            #[inline(always)]
+            |rows| rows.fill(value),
+        );
+    }
+
+    #[inline(always)]
+    fn select(self, mask: u64) {
+        self.replace::<2>(
+            #[inline(always)]
+            |rows| rows.select(mask),
+        );
+    }
+
+    #[inline(always)]
+    fn lanes_where(self, f: impl Fn(u32, u32) -> bool) -> u64 {
+        Apart { rows: &self.sources::<2>(), out: &mut [] }.lanes_where(f)
+    }
+
+    #[inline(always)]
+    fn whole(self, f: impl FnOnce(&[&[u32]], &mut [u32])) {
+        let InPlace { op, rows, mask, result } = self;
+        let mut operands: [&[u32]; MAX_SOURCE_ROWS] = [&[]; MAX_SOURCE_ROWS];
+        let operands = &mut operands[..usize::from(op.source_rows)];
+        for (operand, &row) in operands.iter_mut().zip(&op.sources) {
+            *operand = &rows[usize::from(row)];
+        }
+        let result = &mut result[..usize::from(op.destination_rows)];
+        f(operands, result.as_flattened_mut());
+        for (from, into) in result.iter().zip(&mut rows[usize::from(op.destination)..]) {
+            merge_row(mask, from, into);
+        }
+    }
+}
