@@ -2,7 +2,9 @@
 
 use crate::bench::{Case, SMALL_WAVES, executable, root};
 use crate::mutants::assertion;
-use crate::suite::{broad_suite, corner_suite, directed_suite, illegal_suite, operand_suite, random_suite};
+use crate::suite::{
+    broad_suite, corner_suite, corpus_suite, directed_suite, illegal_suite, operand_suite, random_suite,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -36,6 +38,7 @@ const ROUNDS: &[Round] = &[
     round("directed kernels", directed_suite),
     round("corners", corner_suite),
     round("broad kernels", broad_suite),
+    round("corpus", corpus_suite),
     Round { concerns: decodes, ..round("illegal words", illegal_suite) },
     round("short random programs", |core| random_suite(core, 0, 60)),
     round("long random programs", |core| random_suite(core, 8, 0)),

@@ -45,6 +45,12 @@ pub(crate) fn directed_suite(core: &Path) -> Vec<(String, Case)> {
     limited(core, directed())
 }
 
+/// The programs of the corpus.
+pub(crate) fn corpus_suite(core: &Path) -> Vec<(String, Case)> {
+    let config = small_config();
+    limited(core, corpus().into_iter().map(|(name, trial)| (name, Case::of_trial(&trial, &config))).collect())
+}
+
 /// Those that are random.
 pub(crate) fn random_suite(core: &Path, long: u64, short: u64) -> Vec<(String, Case)> {
     limited(core, random(long, short))

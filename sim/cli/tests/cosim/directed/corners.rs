@@ -6,6 +6,7 @@ use super::kernel;
 use crate::bench::{Case, script};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use wave_isa::Op;
 
 /// Control flow that faults.
 const STRUCTURE: &[(&str, &str)] = &[
@@ -20,14 +21,40 @@ const STRUCTURE: &[(&str, &str)] = &[
     ("break behind a loop", "icmp_eq p1, r2, r2\nloop\nbreak p1\nendloop\nbreak p1"),
 ];
 
+/// Lanes that are not like the others of their wave, or a wave that is not like the others of its workgroup.
+const SINGLE: &[(&str, &str)] = &[
+    (
+        "an atomic of the first lane that is misaligned",
+        "mov_sr r2, sr_lane_id\nmov_imm r3, 4\nimul r4, r2, r3\nmov_imm r5, 1\nmov_imm r6, 0\nicmp_eq p1, r2, r6\n\
+         @p1 iadd r4, r4, r5\n@p1 atomic_add r7, r4, r5, .device",
+    ),
+    (
+        "an access out of bounds of the third wave",
+        "mov_sr r2, sr_wave_id\nmov_imm r3, 2\nicmp_eq p1, r2, r3\nmov_imm r4, 0x7ffffff0\n@p1 device_load_u32 r5, r4",
+    ),
+    (
+        "lanes that halt in turns",
+        "mov_sr r2, sr_lane_id\nmov_imm r3, 3\nicmp_lt p1, r2, r3\n@p1 halt\nhalt\nnop\nnop\nnop",
+    ),
+    (
+        "a barrier behind lanes that have halted",
+        "mov_sr r2, sr_lane_id\nmov_imm r3, 3\nicmp_lt p1, r2, r3\n@p1 halt\nbarrier\niadd r2, r2, r3",
+    ),
+];
+
 /// All cases, by name.
 pub(crate) fn cases() -> Vec<(String, Case)> {
     let mut all: Vec<(String, Case)> = Vec::new();
     for (name, lines) in STRUCTURE {
         all.push(((*name).to_owned(), Case::of(&kernel(lines), 29)));
     }
+    for (name, lines) in SINGLE {
+        all.push(((*name).to_owned(), Case::of(&kernel(lines), 29)));
+    }
+    all.push(("an illegal instruction that no lane executes".to_owned(), not_executed()));
     for nops in 0..4 {
-        all.push((format!("half an instruction at the end, {nops}"), cut_off(nops)));
+        all.push((format!("half an instruction at the end, {nops}"), cut_off(nops, 1)));
+        all.push((format!("half an instruction at the end behind a whole one, {nops}"), cut_off(nops, 2)));
     }
     all.push(("the same register twice".to_owned(), Case::of(&kernel(&same_register()), 8)));
     for (i, registers) in [4, 7, 19].into_iter().enumerate() {
@@ -35,8 +62,8 @@ pub(crate) fn cases() -> Vec<(String, Case)> {
         let text = format!(".kernel k\n.registers {registers}\n.local_memory 64\n{lines}\nhalt\n.end\n");
         all.push((format!("few registers, {i}"), Case::of(&text, 8)));
     }
-    for seed in 0..4 {
-        let (waves, latency) = [(8, (1, 2)), (32, (1, 2)), (32, (4, 40)), (8, (20, 30))][seed as usize];
+    for seed in 0..12 {
+        let (waves, latency) = [(8, (1, 2)), (32, (1, 2)), (32, (4, 40)), (8, (20, 30))][seed as usize % 4];
         let case = Case::of(&kernel(&lines_of_a_set(seed)), waves);
         all.push((
             format!("lines of a set, {seed}"),
@@ -56,18 +83,35 @@ pub(crate) fn cases() -> Vec<(String, Case)> {
             Case { script: script(seed as u32 + 7, 1, 9), ..case },
         ));
     }
+    let stores = "device_store_u32 r6, r4\nlocal_store_u32 r6, r4\n".repeat(8);
+    let stores = kernel(&format!("{HASH}mov_imm r3, 4\nimul r6, r2, r3\n{stores}"));
+    all.push(("stores to both memories by one wave".to_owned(), Case::of(&stores, 8)));
     for (seed, threads) in [(0, 16), (1, 29), (2, 32)] {
         let case = Case::of(&kernel(&results_at_once(seed)), threads);
         all.push((format!("results of two units at once, {seed}"), case));
     }
+    let waiters = Case::of(&kernel(&many_waiters()), 32);
+    all.push(("replies for which many wait".to_owned(), Case { script: script(11, 90, 91), ..waiters }));
     all.push(("the last wave that a barrier waits for ends".to_owned(), Case::of(&kernel(ENDS_LAST), 29)));
     all.push(("votes of a wave".to_owned(), Case::of(&kernel(&votes()), 29)));
     all
 }
 
-/// A kernel whose last word is the first of two.
-fn cut_off(nops: usize) -> Case {
-    let text = format!(".kernel k\n.registers 32\n{}iadd r2, r3, r4\n.end\n", "nop\n".repeat(nops));
+/// A kernel in which an illegal instruction is reached, but by no lane.
+fn not_executed() -> Case {
+    let mut case =
+        Case::of(&kernel("mov_imm r3, 0\nicmp_ne p1, r3, r3\nif p1\nnop\nendif\niadd r3, r3, r3"), 29);
+    let nop = u32::from(Op::Nop.info().opcode) << 24 | u32::from(Op::Nop.info().modifier) << 4;
+    let place = case.program.code.iter().position(|&word| word == nop).expect("a nop");
+    case.program.code[place] = u32::MAX;
+    case.program.source = None;
+    case
+}
+
+/// A kernel of additions behind so many nops. Its last word is the first of two.
+fn cut_off(nops: usize, additions: usize) -> Case {
+    let (nops, additions) = ("nop\n".repeat(nops), "iadd r2, r3, r4\n".repeat(additions));
+    let text = format!(".kernel k\n.registers 32\n{nops}{additions}.end\n");
     let mut case = Case::of(&text, 8);
     case.program.code.pop();
     case.program.kernels[0].code.end -= 1;
@@ -113,6 +157,18 @@ fn lines_of_a_set(seed: u64) -> String {
             _ => "fence_acquire .device\n".to_owned(),
         };
         lines += ["", "wait\n", "nop\n", "wait\n"][rng.random_range(0..4)];
+    }
+    lines
+}
+
+/// Loads of a few lines by all waves, each twice, before the first reply comes.
+fn many_waiters() -> String {
+    let mut lines = "mov_sr r2, sr_lane_id\nmov_imm r3, 4\nimul r2, r2, r3\nmov_imm r3, 32\n".to_owned();
+    for line in 0..4 {
+        for nth in 0..2 {
+            lines += &format!("device_load_u32 r{}, r2\n", 10 + 2 * line + nth);
+        }
+        lines += "iadd r2, r2, r3\n";
     }
     lines
 }

@@ -55,16 +55,21 @@ fn line(info: &OpInfo, result: u32, rng: &mut Pcg64Mcg) -> Option<String> {
             _ => return None,
         });
     }
-    // Operations among the lanes of a wave know which of them take part.
-    let guards = if info.class == ExecClass::Wave { ["@p1 ", "@!p2 ", ""] } else { ["", "", "@p1 "] };
+    // Operations among the lanes of a wave know which of them take part. A predicate shows in the lanes that take part.
+    let guards = match info.class {
+        ExecClass::Wave => ["@p1 ", "@!p2 ", ""],
+        _ if info.operands.first().is_some_and(|operand| operand.role == Role::PredDst) => [""; 3],
+        _ => ["", "", "@p1 "],
+    };
     Some(format!("{}{} {}\n", guards[rng.random_range(0..3)], info.mnemonic, operands.join(", ")))
 }
 
 /// A set of operands: special ones, such as matter to the class, or random ones.
 fn tuple(kind: Kind, class: ExecClass, rng: &mut Pcg64Mcg) -> [u32; 4] {
     let single = |value: f64| (value as f32).to_bits();
-    match (rng.random_range(0..8), class) {
-        (0..2, _) => {
+    match (rng.random_range(0..9), class) {
+        (0, _) => [kind.special()[rng.random_range(0..kind.special().len())]; 4],
+        (1..3, _) => {
             let special = kind.special();
             [(); 4].map(|()| {
                 let mut pick = || special[rng.random_range(0..special.len())];
@@ -73,17 +78,17 @@ fn tuple(kind: Kind, class: ExecClass, rng: &mut Pcg64Mcg) -> [u32; 4] {
             })
         }
         // Zeros and the numbers beside them, of either sign.
-        (2, _) => [(); 4].map(|()| rng.random_range(0..2) | rng.random_range(0..2) << 31),
+        (3, _) => [(); 4].map(|()| rng.random_range(0..2) | rng.random_range(0..2) << 31),
         // Near multiples of pi/2, and where the exponential has a result.
-        (3, ExecClass::Sfu) => {
+        (4, ExecClass::Sfu) => {
             [single(f64::from(rng.random_range(1..700u32)) * std::f64::consts::FRAC_PI_2); 4]
         }
-        (4, ExecClass::Sfu) => [(); 4].map(|()| single(rng.random_range(-152.0..130.0))),
+        (5, ExecClass::Sfu) => [(); 4].map(|()| single(rng.random_range(-152.0..130.0))),
         // Quotients below the least normal number, of which some are ties.
-        (3, ExecClass::Fp32Div) => {
+        (4, ExecClass::Fp32Div) => {
             [rng.random_range(1..64), 0x4000_0000 + 0x80_0000 * rng.random_range(0..5), 0, 0]
         }
-        (4, ExecClass::Fp32Div) => {
+        (5, ExecClass::Fp32Div) => {
             let fractions = [(); 2].map(|()| rng.next_u32() & 0x7f_ffff);
             [
                 fractions[0] + 0x80_0000 * rng.random_range(0..24),
