@@ -6,7 +6,7 @@
     python3 scripts/rtl_mutants.py run      # builds the executable and runs what has no verdict yet
     python3 scripts/rtl_mutants.py table    # counts what has been run
     python3 scripts/rtl_mutants.py show 12  # a mutant's place; `survivors` for all that nothing finds
-    python3 scripts/rtl_mutants.py prove    # proves of survivors that they are the original
+    python3 scripts/rtl_mutants.py prove    # proves of those that are not found that they are the original
 
 A mutant is a line of the source and its change, such as `a < b` for `a <= b` (scripts/rtl_mutate.py). One executable of
 the core of 4 wave slots has them all, and `+mutant=n` chooses. `cargo test --test cosim` runs its programs against
@@ -90,11 +90,9 @@ def run(jobs):
 
 
 def prove(campaign, walk, mutants, limit_s=60):
-    """Gives the survivors the verdict `equivalent` that bitwuzla proves to be the original, module by module."""
-    def is_open(number):
-        return number in campaign.survivors and campaign.names[number] not in campaign.reasons
-
-    open_ones = [m for m in mutants if is_open(str(m.number))]
+    """Gives those that nothing has found the verdict `equivalent` if bitwuzla proves them to be the original, module by
+    module."""
+    open_ones = [m for m in mutants if campaign.verdicts.get(str(m.number), ("survived",))[0] == "survived"]
     sources = copy_of_sources("mutants")
     (sources / "mutants.svh").write_text("`define MUTANT(n) (mutant_number == 12'(n))\n")
     for module in sorted({m.module for m in open_ones if not m.module.endswith("_pkg")}):

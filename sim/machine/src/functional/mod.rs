@@ -126,27 +126,33 @@ pub struct Report {
     pub counters: CoreCounters,
 }
 
-impl Report {
-    /// Names of the counters that have a meaning without timing.
-    const COUNTED: [&str; 12] = [
-        "core.wave_instructions",
-        "core.squashed_instructions",
-        "core.lane_instructions",
-        "core.taken_redirects",
-        "core.local_accesses",
-        "core.device_loads",
-        "core.device_stores",
-        "core.device_atomics",
-        "core.barriers",
-        "core.fences",
-        "core.divisions_by_zero",
-        "core.workgroups",
-    ];
+/// Names of the counters of a core that have a meaning without timing.
+const COUNTED: [&str; 12] = [
+    "core.wave_instructions",
+    "core.squashed_instructions",
+    "core.lane_instructions",
+    "core.taken_redirects",
+    "core.local_accesses",
+    "core.device_loads",
+    "core.device_stores",
+    "core.device_atomics",
+    "core.barriers",
+    "core.fences",
+    "core.divisions_by_zero",
+    "core.workgroups",
+];
 
+/// The counters of a core that have a meaning without timing, in the order of reports.
+pub fn counted(counters: &mut CoreCounters) -> impl Iterator<Item = (Declared, &mut u64)> {
+    let all = CoreCounters::DECLARED.iter().copied().zip(counters.values_mut());
+    all.filter(|(declared, _)| COUNTED.contains(&declared.name))
+}
+
+impl Report {
     /// The counters that have a meaning without timing, in the order of reports.
     pub fn values(&self) -> Vec<(Declared, u64)> {
-        let all = CoreCounters::DECLARED.iter().copied().zip(self.counters.values());
-        all.filter(|(declared, _)| Report::COUNTED.contains(&declared.name)).collect()
+        let mut counters = self.counters;
+        counted(&mut counters).map(|(declared, value)| (declared, *value)).collect()
     }
 }
 

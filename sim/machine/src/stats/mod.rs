@@ -34,6 +34,11 @@ macro_rules! counters {
                 vec![$(self.$field),*]
             }
 
+            /// The values, in the order of [`Self::DECLARED`], to be changed.
+            pub fn values_mut(&mut self) -> Vec<&mut u64> {
+                vec![$(&mut self.$field),*]
+            }
+
             /// Adds this part of what `other` counted, each rounded.
             pub fn add_scaled(&mut self, other: &Self, part: f64) {
                 $(self.$field += (other.$field as f64 * part).round() as u64;)*

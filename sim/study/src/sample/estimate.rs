@@ -1,6 +1,7 @@
 //! What the parts of a sampled launch say about all of it.
 
 use wave_machine::core::probe::Sample;
+use wave_machine::functional;
 use wave_machine::gpu::KernelReport;
 use wave_machine::memory::{L1Counters, LinkCounters, MemoryCounters};
 use wave_machine::stats::{CoreCounters, SlotUse};
@@ -151,9 +152,11 @@ impl Counts {
         links: Vec<LinkCounters>,
         report: KernelReport,
     ) -> KernelReport {
-        let mut counted = *counted;
-        for field in COUNTED {
-            *field(&mut self.core) = *field(&mut counted);
+        let mut exact = *counted;
+        for ((_, value), (_, exact)) in
+            functional::counted(&mut self.core).zip(functional::counted(&mut exact))
+        {
+            *value = *exact;
         }
         KernelReport {
             cycles: cycles.round() as u64,
@@ -303,22 +306,6 @@ impl Estimator {
         differences.sum::<f64>() / (2 * (self.windows.len() - 1)) as f64
     }
 }
-
-/// What a run without timing counts as well.
-pub(super) const COUNTED: [fn(&mut CoreCounters) -> &mut u64; 12] = [
-    |core| &mut core.wave_instructions,
-    |core| &mut core.squashed_instructions,
-    |core| &mut core.lane_instructions,
-    |core| &mut core.taken_redirects,
-    |core| &mut core.local_accesses,
-    |core| &mut core.device_loads,
-    |core| &mut core.device_stores,
-    |core| &mut core.device_atomics,
-    |core| &mut core.barriers,
-    |core| &mut core.fences,
-    |core| &mut core.divisions_by_zero,
-    |core| &mut core.workgroups,
-];
 
 /// The factor of a two-sided 95 % interval by Student's distribution, with so many degrees of freedom.
 pub(super) fn student_95(freedom: usize) -> f64 {

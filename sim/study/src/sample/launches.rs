@@ -3,8 +3,9 @@
 //! What happens in a launch is known from a run without timing before anything of it is simulated. Principal Kernel
 //! Analysis (Baddouh et al., MICRO 2021) chooses launches by such counts.
 
-use super::estimate::{BIAS, COUNTED, Counts, Interval, Sampling, instructions, student_95};
+use super::estimate::{BIAS, Counts, Interval, Sampling, instructions, student_95};
 use wave_isa::program::Launch;
+use wave_machine::functional;
 use wave_machine::gpu::KernelReport;
 use wave_machine::stats::CoreCounters;
 
@@ -108,7 +109,9 @@ impl Kind {
     fn alike(&self, counted: &CoreCounters) -> Alike<'_> {
         let near = |a: u64, b: u64| a.abs_diff(b) as f64 <= ALIKE * a.max(b) as f64;
         let is_alike = |(report, _): &&(KernelReport, Sampling)| {
-            COUNTED.iter().all(|field| near(*field(&mut { report.core }), *field(&mut { *counted })))
+            let (mut ours, mut theirs) = (*counted, report.core);
+            let mut pairs = functional::counted(&mut ours).zip(functional::counted(&mut theirs));
+            pairs.all(|((_, ours), (_, theirs))| near(*ours, *theirs))
         };
         let rate = |of: &KernelReport| of.cycles as f64 / instructions(&of.core).max(1) as f64;
         let launches = self.simulated.iter().filter(is_alike);
