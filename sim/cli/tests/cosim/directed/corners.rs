@@ -90,8 +90,6 @@ pub(crate) fn cases() -> Vec<(String, Case)> {
         let case = Case::of(&kernel(&results_at_once(seed)), threads);
         all.push((format!("results of two units at once, {seed}"), case));
     }
-    let waiters = Case::of(&kernel(&many_waiters()), 32);
-    all.push(("replies for which many wait".to_owned(), Case { script: script(11, 90, 91), ..waiters }));
     all.push(("the last wave that a barrier waits for ends".to_owned(), Case::of(&kernel(ENDS_LAST), 29)));
     all.push(("votes of a wave".to_owned(), Case::of(&kernel(&votes()), 29)));
     all
@@ -157,18 +155,6 @@ fn lines_of_a_set(seed: u64) -> String {
             _ => "fence_acquire .device\n".to_owned(),
         };
         lines += ["", "wait\n", "nop\n", "wait\n"][rng.random_range(0..4)];
-    }
-    lines
-}
-
-/// Loads of a few lines by all waves, each twice, before the first reply comes.
-fn many_waiters() -> String {
-    let mut lines = "mov_sr r2, sr_lane_id\nmov_imm r3, 4\nimul r2, r2, r3\nmov_imm r3, 32\n".to_owned();
-    for line in 0..4 {
-        for nth in 0..2 {
-            lines += &format!("device_load_u32 r{}, r2\n", 10 + 2 * line + nth);
-        }
-        lines += "iadd r2, r2, r3\n";
     }
     lines
 }
