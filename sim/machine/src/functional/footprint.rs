@@ -3,23 +3,26 @@
 
 use crate::config::Config;
 use crate::memory::Trail;
+use std::ops::Range;
 use wave_isa::table::CacheHint;
-
-/// Bytes of a page. The last one of a memory may be shorter.
-const PAGE_BYTES: usize = 4096;
 
 /// The accesses of a part of a launch.
 #[derive(Debug, Clone)]
 pub(crate) struct Footprint {
     trail: Trail,
-    /// Per page of device memory, its bytes before the first store to it; `None` if nothing was stored to it.
-    before: Vec<Option<Box<[u8]>>>,
+    /// A bit for each line of device memory that was stored to.
+    stored: Vec<u64>,
+    /// Those lines in the order of their first stores, and their bytes before these.
+    lines: Vec<u32>,
+    before: Vec<u8>,
 }
 
 impl Footprint {
     /// Nothing was touched of a memory of so many bytes.
     pub(super) fn new(config: &Config, bytes: usize) -> Footprint {
-        Footprint { trail: Trail::new(config), before: vec![None; bytes.div_ceil(PAGE_BYTES)] }
+        let lines = bytes.div_ceil(config.core.l1.line_bytes as usize);
+        let stored = vec![0; lines.div_ceil(u64::BITS as usize)];
+        Footprint { trail: Trail::new(config), stored, lines: Vec::new(), before: Vec::new() }
     }
 
     /// Bytes of a line and of a sector.
@@ -37,20 +40,25 @@ impl Footprint {
         hint: CacheHint,
     ) {
         self.trail.touch(line.into(), if reads { bytes } else { 0 }, if writes { bytes } else { 0 }, hint);
-        // A page has whole lines.
-        let page = line as usize / PAGE_BYTES;
-        if writes && self.before[page].is_none() {
-            let end = device.len().min((page + 1) * PAGE_BYTES);
-            self.before[page] = Some(device[page * PAGE_BYTES..end].into());
+        if writes {
+            let line_bytes = self.geometry().0;
+            let (word, bit) = ((line / line_bytes) as usize / 64, 1 << (line / line_bytes % 64));
+            if self.stored[word] & bit == 0 {
+                self.stored[word] |= bit;
+                self.lines.push(line);
+                self.before.extend_from_slice(&device[bytes_of(line, line_bytes, device.len())]);
+            }
         }
     }
 
     /// Puts everything back that was stored.
     pub(crate) fn undo(self, device: &mut [u8]) {
-        for (page, before) in device.chunks_mut(PAGE_BYTES).zip(self.before) {
-            if let Some(before) = before {
-                page.copy_from_slice(&before);
-            }
+        let mut before = &self.before[..];
+        for line in self.lines {
+            let bytes = bytes_of(line, self.trail.geometry().0, device.len());
+            let (here, rest) = before.split_at(bytes.len());
+            device[bytes].copy_from_slice(here);
+            before = rest;
         }
     }
 
@@ -60,16 +68,21 @@ impl Footprint {
     }
 }
 
+/// Where the bytes of a line are in device memory of so many bytes, of which the last line may have fewer.
+fn bytes_of(line: u32, line_bytes: u32, device_bytes: usize) -> Range<usize> {
+    line as usize..device_bytes.min(line as usize + line_bytes as usize)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_was_stored_is_taken_back_also_at_the_end() {
-        let before: Vec<u8> = (0..2 * PAGE_BYTES as u32 + 100).map(|i| i as u8).collect();
+        let before: Vec<u8> = (0..8192u32 + 100).map(|i| i as u8).collect();
         let mut device = before.clone();
         let mut footprint = Footprint::new(&Config::example(), device.len());
-        for line in [0, PAGE_BYTES as u32 + 128, 2 * PAGE_BYTES as u32] {
+        for line in [0, 4096 + 128, 8192] {
             footprint.touch(&device, (line, 0xF0), (false, true), CacheHint::Cached);
             device[line as usize + 4..][..4].fill(0xEE);
             // A second store to the page finds other bytes there.
