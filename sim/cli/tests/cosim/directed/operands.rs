@@ -79,6 +79,12 @@ fn tuple(kind: Kind, class: ExecClass, rng: &mut Pcg64Mcg) -> [u32; 4] {
         }
         // Zeros and the numbers beside them, of either sign.
         (3, _) => [(); 4].map(|()| rng.random_range(0..2) | rng.random_range(0..2) << 31),
+        // A product exactly between two numbers, and an addend far below it.
+        (4, ExecClass::Fp32) => {
+            let factor = |odd: u32| 0x3F80_0000 | (odd << 1 | 1) << 11;
+            let [a, b] = [(); 2].map(|()| factor(rng.random_range(0..1 << 10)));
+            [a, b, rng.random_range(0..63 << 23) | rng.random_range(0..2) << 31, 0]
+        }
         // Near multiples of pi/2, and where the exponential has a result.
         (4, ExecClass::Sfu) => {
             [single(f64::from(rng.random_range(1..700u32)) * std::f64::consts::FRAC_PI_2); 4]
