@@ -53,8 +53,7 @@ def make(count, seed):
         OUT.mkdir(parents=True, exist_ok=True)
         (OUT / "results.tsv").unlink(missing_ok=True)
         listed.write_text("".join(lines))
-    verdicts = Campaign().verdicts
-    left = [m for m in mutants if verdicts.get(str(m.number), ("survived",))[0] == "survived"]
+    left = Campaign().not_found(mutants)
     shutil.rmtree(SOURCE, ignore_errors=True)
     shutil.copytree(RTL.parent / "bench", SOURCE / "bench")
     shutil.copytree(RTL, SOURCE / "rtl")
@@ -92,7 +91,7 @@ def run(jobs):
 def prove(campaign, walk, mutants, limit_s=60):
     """Gives those that nothing has found the verdict `equivalent` if bitwuzla proves them to be the original, module by
     module."""
-    open_ones = [m for m in mutants if campaign.verdicts.get(str(m.number), ("survived",))[0] == "survived"]
+    open_ones = campaign.not_found(mutants)
     sources = copy_of_sources("mutants")
     (sources / "mutants.svh").write_text("`define MUTANT(n) (mutant_number == 12'(n))\n")
     for module in sorted({m.module for m in open_ones if not m.module.endswith("_pkg")}):
@@ -146,6 +145,10 @@ class Campaign:
                 self.verdicts[number] = (way, what)
         self.reasons = {tuple(row[:3]): row[3] for row in rows(REASONS)[1:]}
         self.survivors = [n for n, (way, _) in self.verdicts.items() if way == "survived"]
+
+    def not_found(self, mutants):
+        """Those of the mutants that nothing has found yet, whether they have met a program or not."""
+        return [m for m in mutants if self.verdicts.get(str(m.number), ("survived",))[0] == "survived"]
 
     def fate(self, number):
         way = self.verdicts[number][0]

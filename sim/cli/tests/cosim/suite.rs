@@ -17,10 +17,8 @@ const UP_TO_A_FAULT: u64 = 40_000;
 /// All that looks for a bug before random programs do: directed kernels, those of the rules and of corners, operands of the
 /// units and the corpus, ordered by cycles. Each stops after twice the cycles that it takes on `core`, which has no bug.
 pub(crate) fn suite(core: &Path) -> Vec<(String, Case)> {
-    let config = small_config();
-    let corpus = corpus().into_iter().map(|(name, trial)| (name, Case::of_trial(&trial, &config)));
     let others = broad().into_iter().chain(corners()).chain(operands());
-    limited(core, directed().into_iter().chain(on_the_small_core(others)).chain(corpus).collect())
+    limited(core, directed().into_iter().chain(on_the_small_core(others)).chain(of_the_corpus()).collect())
 }
 
 /// The programs of the corpus, by the names of their files.
@@ -47,8 +45,12 @@ pub(crate) fn directed_suite(core: &Path) -> Vec<(String, Case)> {
 
 /// The programs of the corpus.
 pub(crate) fn corpus_suite(core: &Path) -> Vec<(String, Case)> {
+    limited(core, of_the_corpus().collect())
+}
+
+fn of_the_corpus() -> impl Iterator<Item = (String, Case)> {
     let config = small_config();
-    limited(core, corpus().into_iter().map(|(name, trial)| (name, Case::of_trial(&trial, &config))).collect())
+    corpus().into_iter().map(move |(name, trial)| (name, Case::of_trial(&trial, &config)))
 }
 
 /// Those that are random.

@@ -2,6 +2,7 @@
 //! few lines of one set, lanes that store to one byte. Each was written for mutants that nothing else found.
 
 use super::breadth::{HASH, STIR};
+use super::illegal::key;
 use super::kernel;
 use crate::bench::{Case, script};
 use rand::{RngExt, SeedableRng};
@@ -41,10 +42,7 @@ const SINGLE: &[(&str, &str)] = &[
 /// All cases, by name.
 pub(crate) fn cases() -> Vec<(String, Case)> {
     let mut all: Vec<(String, Case)> = Vec::new();
-    for (name, lines) in STRUCTURE {
-        all.push(((*name).to_owned(), Case::of(&kernel(lines), 29)));
-    }
-    for (name, lines) in SINGLE {
+    for (name, lines) in STRUCTURE.iter().chain(SINGLE) {
         all.push(((*name).to_owned(), Case::of(&kernel(lines), 29)));
     }
     all.push(("an illegal instruction that no lane executes".to_owned(), not_executed()));
@@ -95,7 +93,7 @@ pub(crate) fn cases() -> Vec<(String, Case)> {
 fn not_executed() -> Case {
     let mut case =
         Case::of(&kernel("mov_imm r3, 0\nicmp_ne p1, r3, r3\nif p1\nnop\nendif\niadd r3, r3, r3"), 29);
-    let nop = u32::from(Op::Nop.info().opcode) << 24 | u32::from(Op::Nop.info().modifier) << 4;
+    let nop = key(Op::Nop.info());
     let place = case.program.code.iter().position(|&word| word == nop).expect("a nop");
     case.program.code[place] = u32::MAX;
     case.program.source = None;

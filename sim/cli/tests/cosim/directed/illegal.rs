@@ -19,7 +19,8 @@ fn keys() -> BTreeSet<u32> {
     near.filter(|&word| !legal(word)).collect()
 }
 
-fn key(info: &OpInfo) -> u32 {
+/// Word 0 of an operation whose operands are all 0.
+pub(super) fn key(info: &OpInfo) -> u32 {
     u32::from(info.opcode) << 24 | u32::from(info.modifier) << 4
 }
 
