@@ -1,10 +1,15 @@
 //! How many random programs each planted bug needs, with guidance by what programs meet in the RTL and without.
 
-use crate::bench::{Case, SMALL_WAVES, executable, small_config};
+use crate::bench::{Case, SMALL_WAVES, executable, root, small_config};
 use crate::environment::count;
 use crate::mutants::{first_that_finds, of_each};
 use crate::suite::limit;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::Write;
 use std::path::Path;
+use std::sync::Mutex;
 use wave_machine::config::Config;
 use wave_testing::{golden, planted};
 use wave_verify::rtl::{Agreement, Events, Guide, Mode, Trial, Variant};
@@ -47,6 +52,57 @@ fn campaign(core: &Path, config: &Config, seed: u64, guided: bool) -> Vec<(Strin
     cases
 }
 
+/// For each campaign the number of the first program that finds a bug, if one does.
+type Row = Vec<Option<usize>>;
+
+/// What is known of the bugs: a file with a line for each, so that a search that was broken off goes on.
+struct Found {
+    known: BTreeMap<u32, Row>,
+    file: Mutex<File>,
+}
+
+impl Found {
+    /// What the file says, if it is of the same core and campaigns. Else it begins anew.
+    fn open(path: &Path, core: &Path, campaigns: &[(bool, Vec<(String, Case)>)]) -> Found {
+        let mut hasher = DefaultHasher::new();
+        core.hash(&mut hasher);
+        for (name, case) in campaigns.iter().flat_map(|(_, cases)| cases) {
+            (name, case.max_cycles).hash(&mut hasher);
+        }
+        let head = format!("{:016x}", hasher.finish());
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        let (known, text) = match lines.split_first() {
+            Some((first, rows)) if *first == head => {
+                (rows.iter().filter_map(|row| Found::row(row)).collect(), text)
+            }
+            _ => (BTreeMap::new(), head + "\n"),
+        };
+        fs::write(path, text).expect("a file below target");
+        let file = File::options().append(true).open(path).expect("it was just written");
+        Found { known, file: Mutex::new(file) }
+    }
+
+    /// A line: the bug, and of each campaign the number or `-`. `None` if it is cut off.
+    fn row(line: &str) -> Option<(u32, Row)> {
+        let (bug, programs) = line.strip_suffix(" .")?.split_once(' ')?;
+        Some((bug.parse().ok()?, programs.split(' ').map(|program| program.parse().ok()).collect()))
+    }
+
+    /// The row of a bug, which `look` makes if it is not known.
+    fn of(&self, bug: u32, look: impl FnOnce() -> Row) -> Row {
+        if let Some(row) = self.known.get(&bug) {
+            return row.clone();
+        }
+        let row = look();
+        let text: Vec<String> =
+            row.iter().map(|found| found.map_or("-".to_owned(), |n| n.to_string())).collect();
+        let mut file = self.file.lock().expect("no panic");
+        writeln!(file, "{bug} {} .", text.join(" ")).expect("a file below target");
+        row
+    }
+}
+
 #[test]
 #[ignore = "takes more than half an hour: --ignored"]
 fn guidance_finds_planted_bugs_in_fewer_programs() {
@@ -59,11 +115,11 @@ fn guidance_finds_planted_bugs_in_fewer_programs() {
         .flat_map(|&seed| [false, true].map(|guided| (guided, campaign(&counting, &config, seed, guided))))
         .collect();
     let bugs: Vec<u32> = planted::UNITS.iter().chain(planted::CORE).map(|&(bug, _)| bug).collect();
+    let found = Found::open(&root().join("target/guidance"), &faulty, &campaigns);
     let results = of_each(&bugs, &|bug| {
-        let row: Vec<Option<usize>> =
-            campaigns.iter().map(|(_, cases)| Some(first_that_finds(&faulty, bug, cases)?.0)).collect();
-        println!("{bug} {row:?}");
-        row
+        found.of(bug, || {
+            campaigns.iter().map(|(_, cases)| Some(first_that_finds(&faulty, bug, cases)?.0)).collect()
+        })
     });
     let mut needed = [Vec::new(), Vec::new()];
     for row in &results {

@@ -81,6 +81,12 @@ impl<T> LinkTx<T> {
         self.sent.push_back((departs + self.latency, entry));
     }
 
+    /// True if entries wait to be carried across.
+    #[inline]
+    pub(crate) fn has_sent(&self) -> bool {
+        !self.sent.is_empty()
+    }
+
     /// The first cycle from `from` on in which a push could succeed, as far as this end knows.
     #[inline]
     pub(crate) fn next_ready(&self, from: Cycle) -> Option<Cycle> {
@@ -110,6 +116,12 @@ impl<T> LinkRx<T> {
     #[inline]
     pub(crate) fn next_arrival(&self) -> Option<Cycle> {
         self.arrivals.front().map(|(at, _)| *at)
+    }
+
+    /// True if credits wait to be carried across.
+    #[inline]
+    pub(crate) fn has_returned(&self) -> bool {
+        !self.credits_returned.is_empty()
     }
 
     /// Entries on their way or waiting, as far as this end knows.

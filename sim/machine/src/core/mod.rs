@@ -201,7 +201,8 @@ impl Core {
         self.account.instructions
     }
 
-    /// Simulates cycles `from..to`. Cycles in which nothing can happen are skipped.
+    /// Simulates cycles `from..to`. Cycles in which nothing can happen are skipped. Returns the first cycle from `to` on
+    /// in which it has something to do if no message comes.
     ///
     /// # Errors
     /// The first fault of a kernel in these cycles; the core must not be run again.
@@ -213,7 +214,7 @@ impl Core {
         to: Cycle,
         ops: &MicroOps,
         probe: &mut P,
-    ) -> Result<(), Box<Fault>> {
+    ) -> Result<Cycle, Box<Fault>> {
         let mut now = self.next_visit(from);
         while now < to {
             (self.activity.progress, self.activity.moved) = (false, false);
@@ -225,7 +226,7 @@ impl Core {
             }
             now = self.next_visit(now + 1);
         }
-        Ok(())
+        Ok(now)
     }
 
     /// The cycle to simulate next.
@@ -369,6 +370,12 @@ impl Core {
             return from;
         }
         self.activity.wake.min(self.next_message(from))
+    }
+
+    /// True if it has sent messages or credits that are not carried across yet.
+    pub(crate) fn has_sent(&self) -> bool {
+        let Links { port, starts, done } = &self.links;
+        port.has_sent() || done.has_sent() || starts.has_returned()
     }
 
     /// True if no wave is resident and no store is on its way to the L2. An L1 that writes back may hold

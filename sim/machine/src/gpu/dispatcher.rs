@@ -29,6 +29,8 @@ pub(crate) struct Dispatcher {
     total: u64,
     next: u64,
     finished: u64,
+    /// Workgroups that have ended, but whose messages are on their way.
+    announced: u64,
     turn: usize,
     #[spec]
     per_cycle: u32,
@@ -57,6 +59,7 @@ impl Dispatcher {
             total: grid.iter().map(|&n| u64::from(n)).product(),
             next: 0,
             finished: 0,
+            announced: 0,
             turn: 0,
             per_cycle: config.dispatcher.workgroups_per_cycle,
             last_done: start,
@@ -100,6 +103,7 @@ impl Dispatcher {
                 *free += 1;
                 self.free_slots += 1;
                 self.finished += 1;
+                self.announced -= 1;
                 self.last_done = now;
                 self.touched.insert(core);
             }
@@ -133,6 +137,11 @@ impl Dispatcher {
     /// True if every workgroup has ended.
     pub(crate) fn is_done(&self) -> bool {
         self.finished == self.total
+    }
+
+    /// True if every workgroup has ended, though messages may be on their way.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.finished + self.announced == self.total
     }
 
     /// Workgroups sent so far.
@@ -169,8 +178,10 @@ impl Dispatcher {
     /// Exchanges workgroups, messages and credits between a core and the dispatcher; see [`exchange`].
     pub(crate) fn exchange(&mut self, core: usize, starts: &mut LinkRx<Start>, done: &mut LinkTx<()>) {
         let links = &mut self.cores[core];
+        let before = links.done.len();
         exchange(&mut links.starts, starts);
         exchange(done, &mut links.done);
+        self.announced += (links.done.len() - before) as u64;
         self.next_message = self.next_message.min(links.done.next_arrival().unwrap_or(NEVER));
     }
 }

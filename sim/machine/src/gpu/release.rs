@@ -104,7 +104,7 @@ impl Run {
             let to = self.next_stop(memory, self.quantum_ends, probe).min(until);
             for (index, core) in self.cores.iter_mut().enumerate() {
                 core.run_release(now, to, &ops, probe);
-                self.ran.insert(index);
+                self.senders.insert(index);
             }
             memory.run(now, to);
             self.exchange(memory, to);

@@ -35,8 +35,8 @@ pub(super) struct Spec {
     /// Latency of the links between the dispatcher and the cores.
     pub(super) dispatcher_latency: Cycle,
     pub(super) release_scope: ReleaseScope,
-    /// The length of the shortest link: the longest quantum.
-    shortest_link: Cycle,
+    /// Latency of the links between the cores and the memory side.
+    memory_latency: Cycle,
     /// Issue slots of the machine in a cycle.
     pub(super) slots_per_cycle: u64,
     pub(super) wave_slots: u64,
@@ -51,8 +51,8 @@ pub(super) struct Run {
     pub(super) dispatcher: Dispatcher,
     /// Counters before the kernel: of the memory side, of the L1s, of the links.
     pub(super) before: (MemoryCounters, L1Counters, Vec<LinkCounters>),
-    /// Cores that ran in this quantum, or that have something to exchange.
-    pub(super) ran: BitSet,
+    /// Cores that have sent something that is not exchanged yet.
+    pub(super) senders: BitSet,
     pub(super) start: Cycle,
     /// Cycles before this one are simulated.
     pub(super) now: Cycle,
@@ -130,7 +130,7 @@ impl Run {
         let per_cycle = config.cores * config.core.schedulers * config.core.issue.width;
         Run {
             before,
-            ran: BitSet::new(cores.len()),
+            senders: BitSet::new(cores.len()),
             cores: Cores::new(cores, useful_threads(options.threads, config.cores), now),
             dispatcher: Dispatcher::new(config, launch.grid, occupancy.workgroups, core_links, now),
             start: now,
@@ -147,7 +147,7 @@ impl Run {
                 occupancy,
                 dispatcher_latency: latency,
                 release_scope: config.dispatcher.release_scope,
-                shortest_link: latency.min(Cycle::from(config.interconnect.latency_cycles)),
+                memory_latency: Cycle::from(config.interconnect.latency_cycles),
                 slots_per_cycle: u64::from(per_cycle),
                 wave_slots: u64::from(config.cores) * u64::from(config.core.max_waves),
             },
@@ -264,8 +264,6 @@ impl Run {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Reached, RunError> {
         let options = self.spec.options;
-        let single = options.every_cycle || probe.wants(EventKind::State);
-        let quantum = if single { 1 } else { self.spec.shortest_link };
         let mut next_progress = self.now;
         let mut state = State::default();
         loop {
@@ -292,28 +290,30 @@ impl Run {
             }
             if now >= self.quantum_ends {
                 let most = options.max_instructions.map_or(NEVER, |limit| self.cycles_within(limit));
+                let quantum = if probe.wants(EventKind::State) { 1 } else { self.quantum() };
                 self.quantum_ends = now + quantum.min(most);
             }
             let ends = self.next_stop(memory, self.quantum_ends.min(bound), probe);
             let to = ends.min(until);
+            // What the dispatcher does up to here depends on nothing that a core does in this quantum. So the cores
+            // can have its messages first, and the quantum can be longer than its links.
+            let ahead = to.min(now + self.spec.dispatcher_latency);
+            self.dispatch(now, ahead, now);
             let part = Quantum { from: now, to, everything: options.every_cycle };
-            let due = self.cores.due(&part).map(|core| self.ran.insert(core)).count();
-            let dispatcher = &mut self.dispatcher;
-            let fault = self.cores.run(part, due, team, probe, || {
-                dispatcher.run(now, to);
-                memory.run(now, to);
-            });
+            let fault = self.cores.run(part, team, probe, || memory.run(now, to));
+            self.cores.take_senders(&mut self.senders);
             if let Some(fault) = fault {
                 // The memory side continues to a cycle that does not depend on quantum boundaries. Messages
                 // that cores send after the fault would arrive later.
                 self.exchange(memory, to);
-                self.now = fault.cycle.unwrap_or(now) + self.spec.shortest_link;
+                self.now = fault.cycle.unwrap_or(now) + self.spec.memory_latency;
                 memory.run(to, self.now);
                 tell_memory_side(memory, probe);
                 return Err(RunError::Fault(fault));
             }
             tell_memory_side(memory, probe);
             self.exchange(memory, to);
+            self.dispatch(ahead, to, to);
             self.now = to;
             if probe.wants(EventKind::State) {
                 self.look(now, memory, &mut state);
@@ -476,25 +476,42 @@ impl Run {
         rest.min(self.cores.next_wake()).max(from)
     }
 
-    /// Exchanges messages at the boundary of a quantum, where there are any. Then asks the cores concerned,
-    /// and those that ran, when they have something to do next.
+    /// Exchanges messages at the boundary of a quantum, where there are any. Cores that get some are asked again when
+    /// they have something to do next.
     pub(super) fn exchange(&mut self, memory: &mut MemorySystem, now: Cycle) {
-        while let Some(core) = memory.take_touched() {
-            self.ran.insert(core);
-        }
-        while let Some(core) = self.dispatcher.take_touched() {
-            self.ran.insert(core);
-        }
-        while let Some(index) = self.ran.pop() {
-            let (core, wake) = self.cores.get_mut(index);
+        while let Some(index) = self.senders.pop() {
+            let (core, _) = self.cores.get_mut(index);
             self.dispatcher.exchange(index, &mut core.links.starts, &mut core.links.done);
+            memory.exchange(&mut core.links.port);
+        }
+        while let Some(index) = memory.take_touched() {
+            let (core, wake) = self.cores.get_mut(index);
             memory.exchange(&mut core.links.port);
             *wake = core.next_wake(now);
         }
     }
 
-    /// The length of a quantum.
+    /// Simulates the dispatcher in cycles `from..to`, and hands its messages to cores that go on in cycle `now`.
+    fn dispatch(&mut self, from: Cycle, to: Cycle, now: Cycle) {
+        self.dispatcher.run(from, to);
+        while let Some(index) = self.dispatcher.take_touched() {
+            let (core, wake) = self.cores.get_mut(index);
+            self.dispatcher.exchange(index, &mut core.links.starts, &mut core.links.done);
+            *wake = core.next_wake(now);
+        }
+    }
+
+    /// The length of a quantum: one cycle in a run that visits every cycle.
+    ///
+    /// The links between cores and memory bound it. The dispatcher is simulated in two parts, before the cores and
+    /// behind them, so that twice its latency bounds it too. Once every workgroup has ended, the kernel may end in any
+    /// cycle. Then no block may be simulated past the cycle in which a core hears of it, which is one such latency
+    /// later. Before, the kernel ends at the earliest when the message of a workgroup arrives that has not ended.
     pub(super) fn quantum(&self) -> Cycle {
-        if self.spec.options.every_cycle { 1 } else { self.spec.shortest_link }
+        if self.spec.options.every_cycle {
+            return 1;
+        }
+        let latency = self.spec.dispatcher_latency;
+        self.spec.memory_latency.min(if self.dispatcher.is_ending() { latency } else { 2 * latency })
     }
 }

@@ -36,7 +36,7 @@ const KEPT: usize = 1024;
 /// Required number of equal loop iterations.
 const ROUNDS: usize = 3;
 /// Each part of a check lasts the start cycle divided by this number.
-const PART: Cycle = 16;
+const PART: Cycle = 64;
 /// Minimum length of a part in cycles: a few round trips to memory.
 const SHORTEST: Cycle = 4096;
 

@@ -8,6 +8,7 @@ use crate::clock::{Cycle, NEVER};
 use crate::core::Core;
 use crate::core::probe::{Listeners, Observer, OfCore, Off, Probe, Wants, Watched};
 use crate::core::uop::MicroOps;
+use crate::memory::BitSet;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -32,6 +33,8 @@ struct Group {
     cores: Vec<Core>,
     /// Per core: the first cycle in which it has something to do, as far as it knows.
     wakes: Vec<Cycle>,
+    /// Per core: it has sent something since [`Cores::take_senders`] was called.
+    has_sent: Vec<bool>,
     /// Per core: its observers, if single cores are observed.
     observers: Vec<Vec<OfCore>>,
 }
@@ -40,40 +43,57 @@ struct Group {
 type Ended = Option<Box<Fault>>;
 
 impl Group {
+    /// True if a core has something to do before the end of a quantum, or all are to run.
+    fn is_due(&self, quantum: &Quantum) -> bool {
+        quantum.everything || self.wakes.iter().any(|&wake| wake < quantum.to)
+    }
+
+    /// The cores that have something to do before the end of a quantum, or all; each with its place.
+    fn due(&mut self, quantum: Quantum) -> impl Iterator<Item = (usize, Due<'_>)> {
+        let places = self.cores.iter_mut().zip(&mut self.wakes).zip(&mut self.has_sent).enumerate();
+        let all = places.map(|(place, ((core, wake), has_sent))| (place, Due { core, wake, has_sent }));
+        all.filter(move |(_, due)| quantum.everything || *due.wake < quantum.to)
+    }
+
     /// Runs the cores that have something to do before `to`, or all, each for the whole quantum.
     fn run<P: Probe>(&mut self, quantum: &Quantum, ops: &MicroOps, probe: &mut P) -> Ended {
+        let observers = std::mem::take(&mut self.observers);
         let mut first: Ended = None;
-        for (index, (core, &wake)) in self.cores.iter_mut().zip(&self.wakes).enumerate() {
-            if wake >= quantum.to && !quantum.everything {
-                continue;
-            }
-            let Quantum { from, to, .. } = *quantum;
-            let ended = match self.observers.get(index).map_or(&[][..], Vec::as_slice) {
-                [] => core.run(from, to, ops, probe),
-                [observer] => core.run(from, to, ops, &mut Watched::by(&mut *lock(observer))),
+        for (place, due) in self.due(*quantum) {
+            let ended = match observers.get(place).map_or(&[][..], Vec::as_slice) {
+                [] => due.run(quantum, ops, probe),
+                [observer] => due.run(quantum, ops, &mut Watched::by(&mut *lock(observer))),
                 observers => {
                     let mut locked: Vec<_> = observers.iter().map(|observer| lock(observer)).collect();
                     let each = locked.iter_mut().map(|observer| &mut **observer as &mut dyn Observer);
-                    core.run(from, to, ops, &mut Watched::by(&mut Listeners::new(each)))
+                    due.run(quantum, ops, &mut Watched::by(&mut Listeners::new(each)))
                 }
             };
-            if let Err(found) = ended {
-                first = earlier(first, Some(found));
-            }
+            first = earlier(first, ended);
         }
+        self.observers = observers;
         first
     }
 
     /// Runs the cores that have something to do in a cycle, or all, for this cycle.
     fn step<P: Probe>(&mut self, cycle: Cycle, everything: bool, ops: &MicroOps, probe: &mut P) -> Ended {
-        let mut first: Ended = None;
-        for (core, wake) in self.cores.iter_mut().zip(&mut self.wakes) {
-            if *wake <= cycle || everything {
-                first = earlier(first, core.run(cycle, cycle + 1, ops, probe).err());
-                *wake = core.next_wake(cycle + 1);
-            }
-        }
-        first
+        let quantum = Quantum { from: cycle, to: cycle + 1, everything };
+        self.due(quantum).fold(None, |first, (_, due)| earlier(first, due.run(&quantum, ops, probe)))
+    }
+}
+
+/// A core that is to run, and what its group knows of it.
+struct Due<'a> {
+    core: &'a mut Core,
+    wake: &'a mut Cycle,
+    has_sent: &'a mut bool,
+}
+
+impl Due<'_> {
+    fn run<P: Probe>(self, quantum: &Quantum, ops: &MicroOps, probe: &mut P) -> Ended {
+        let ended = self.core.run(quantum.from, quantum.to, ops, probe);
+        *self.has_sent |= self.core.has_sent();
+        ended.map(|wake| *self.wake = wake).err()
     }
 }
 
@@ -85,7 +105,7 @@ fn earlier(a: Ended, b: Ended) -> Ended {
 }
 
 /// The cycles that every block runs by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Quantum {
     /// The first cycle.
     pub from: Cycle,
@@ -97,8 +117,8 @@ pub(crate) struct Quantum {
 
 /// The cores of a machine.
 pub(super) struct Cores {
-    /// All groups but the last have the same number of cores, a power of two.
-    groups: Vec<Group>,
+    /// All groups but the last have the same number of cores, a power of two. One that is absent is being run.
+    groups: Vec<Option<Box<Group>>>,
     shift: u32,
 }
 
@@ -111,17 +131,18 @@ impl fmt::Debug for Cores {
 /// The cores in their order: how they are grouped is up to the host.
 impl Capture for Cores {
     fn save(&self, to: &mut Writer) {
-        for group in &self.groups {
+        for group in self.groups.iter().flatten() {
             Core::save_all(&group.cores, to);
         }
-        self.groups.iter().flat_map(|group| &group.wakes).for_each(|wake| wake.save(to));
+        self.wakes().for_each(|wake| wake.save(to));
     }
 
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
-        for group in &mut self.groups {
+        for group in self.groups.iter_mut().flatten() {
             Core::restore_all(&mut group.cores, from)?;
         }
-        self.groups.iter_mut().flat_map(|group| &mut group.wakes).try_for_each(|wake| wake.restore(from))
+        let groups = self.groups.iter_mut().flatten();
+        groups.flat_map(|group| &mut group.wakes).try_for_each(|wake| wake.restore(from))
     }
 
     fn blank() -> Option<Self> {
@@ -146,7 +167,12 @@ impl Cores {
         let mut groups = Vec::with_capacity(groups);
         while rest.peek().is_some() {
             let cores: Vec<Core> = rest.by_ref().take(size).collect();
-            groups.push(Group { wakes: vec![start; cores.len()], cores, observers: Vec::new() });
+            groups.push(Some(Box::new(Group {
+                wakes: vec![start; cores.len()],
+                has_sent: vec![false; cores.len()],
+                observers: Vec::new(),
+                cores,
+            })));
         }
         Cores { groups, shift: size.trailing_zeros() }
     }
@@ -155,73 +181,84 @@ impl Cores {
     pub(super) fn watch(&mut self, observers: &[Vec<OfCore>]) {
         let places = if observers.is_empty() { 0 } else { self.len() };
         let mut rest = (0..places).map(|core| observers.iter().map(|cores| cores[core].clone()).collect());
-        for group in &mut self.groups {
+        for group in self.groups.iter_mut().flatten() {
             group.observers = rest.by_ref().take(group.cores.len()).collect();
         }
     }
 
     /// Number of cores.
     pub(super) fn len(&self) -> usize {
-        self.groups.iter().map(|group| group.cores.len()).sum()
+        self.groups.iter().flatten().map(|group| group.cores.len()).sum()
     }
 
     /// The cores in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Core> {
-        self.groups.iter().flat_map(|group| &group.cores)
+        self.groups.iter().flatten().flat_map(|group| &group.cores)
     }
 
     /// The cores in order.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Core> {
-        self.groups.iter_mut().flat_map(|group| &mut group.cores)
+        self.groups.iter_mut().flatten().flat_map(|group| &mut group.cores)
     }
 
     /// The cores, in order.
     pub(crate) fn into_vec(self) -> Vec<Core> {
-        self.groups.into_iter().flat_map(|group| group.cores).collect()
+        self.groups.into_iter().flatten().flat_map(|group| group.cores).collect()
     }
 
     /// A core, and the cycle in which it has something to do.
     #[inline]
     pub(super) fn get_mut(&mut self, index: usize) -> (&mut Core, &mut Cycle) {
-        let group = &mut self.groups[index >> self.shift];
+        let group = self.groups[index >> self.shift].as_mut().expect("no group is being run");
         let place = index & ((1 << self.shift) - 1);
         (&mut group.cores[place], &mut group.wakes[place])
     }
 
     /// First cycle in which a core has something to do, as far as the cores know.
     pub(crate) fn next_wake(&self) -> Cycle {
-        self.groups.iter().flat_map(|group| &group.wakes).fold(NEVER, |next, &wake| next.min(wake))
+        self.wakes().fold(NEVER, |next, &wake| next.min(wake))
     }
 
-    /// Indices of the cores that a quantum runs.
-    pub(super) fn due(&self, quantum: &Quantum) -> impl Iterator<Item = usize> {
-        let (to, everything) = (quantum.to, quantum.everything);
-        let wakes = self.groups.iter().flat_map(|group| &group.wakes).enumerate();
-        wakes.filter(move |&(_, &wake)| everything || wake < to).map(|(index, _)| index)
+    fn wakes(&self) -> impl Iterator<Item = &Cycle> {
+        self.groups.iter().flatten().flat_map(|group| &group.wakes)
     }
 
-    /// Runs a quantum of all cores, `due` of which have something to do, and calls `beside` meanwhile. Uses
-    /// the threads of the team if that is worth while.
+    /// Adds the cores that have sent something since the last call.
+    pub(super) fn take_senders(&mut self, senders: &mut BitSet) {
+        let all = self.groups.iter_mut().flatten().flat_map(|group| &mut group.has_sent);
+        for (core, has_sent) in all.enumerate() {
+            if std::mem::take(has_sent) {
+                senders.insert(core);
+            }
+        }
+    }
+
+    /// Runs a quantum of all cores that have something to do, and calls `beside` meanwhile. Uses the threads of the
+    /// team if that is worth while.
     pub(super) fn run<P: Probe>(
         &mut self,
         quantum: Quantum,
-        due: usize,
         team: &Team<'_>,
         probe: &mut P,
         beside: impl FnOnce(),
     ) -> Ended {
-        if !team.is_alone() && due >= WORTH_SHARING {
+        if !team.is_alone() && self.is_worth_sharing(&quantum) {
             return team.run(&mut self.groups, quantum, beside);
         }
         let found = match probe.wants_any(Wants::OF_CORES) {
             true => self.run_in_order(&quantum, team.ops, probe),
-            false => self
-                .groups
-                .iter_mut()
-                .fold(None, |found, group| earlier(found, group.run(&quantum, team.ops, probe))),
+            false => {
+                let groups = self.groups.iter_mut().flatten();
+                groups.fold(None, |found, group| earlier(found, group.run(&quantum, team.ops, probe)))
+            }
         };
         beside();
         found
+    }
+
+    fn is_worth_sharing(&self, quantum: &Quantum) -> bool {
+        let due = self.wakes().filter(|&&wake| quantum.everything || wake < quantum.to);
+        due.take(WORTH_SHARING).count() == WORTH_SHARING
     }
 
     /// Runs a quantum cycle by cycle, for an observer that needs the events of all cores in this order. Stops at the
@@ -230,7 +267,7 @@ impl Cores {
         let mut cycle = quantum.from;
         while cycle < quantum.to {
             let mut found = None;
-            for group in &mut self.groups {
+            for group in self.groups.iter_mut().flatten() {
                 found = earlier(found, group.step(cycle, quantum.everything, ops, probe));
             }
             if found.is_some() {
@@ -245,23 +282,36 @@ impl Cores {
 /// A group to run, later with the result.
 struct Job {
     place: usize,
-    group: Group,
-    quantum: Quantum,
+    group: Box<Group>,
     fault: Ended,
+}
+
+/// Jobs that no thread has taken yet.
+#[derive(Default)]
+struct Open {
+    /// The caller takes jobs from the back, the others from the front, so that a group tends to stay with the
+    /// processor that has it in its cache.
+    jobs: VecDeque<Job>,
+    quantum: Quantum,
 }
 
 /// State that the threads of a team share.
 #[derive(Default)]
 struct Desk {
-    /// The caller takes jobs from the back, the others from the front, so that a group tends to stay with the
-    /// processor that has it in its cache.
-    open: Mutex<VecDeque<Job>>,
-    /// Number of jobs in `open`, readable without the lock.
+    open: Mutex<Open>,
+    /// Number of open jobs, readable without the lock.
     offered: AtomicUsize,
     done: Mutex<Vec<Job>>,
     finished: AtomicUsize,
     /// The run has ended, or a thread has panicked.
     closed: AtomicBool,
+}
+
+/// An end of the open jobs.
+#[derive(Clone, Copy)]
+enum Side {
+    Front,
+    Back,
 }
 
 /// Locks a mutex even if a thread panicked while it held it: the panic reaches the caller anyway.
@@ -281,25 +331,40 @@ impl Drop for Alarm<'_> {
 }
 
 impl Desk {
-    /// Takes a job with `take` and runs it. False if there is none.
-    fn run_one(&self, ops: &MicroOps, take: fn(&mut VecDeque<Job>) -> Option<Job>) -> bool {
+    /// Takes jobs from one side and runs them; `hand` holds them meanwhile. False if there is none.
+    ///
+    /// It takes a share of those that are left, and the last ones singly. So a thread locks seldom, and all threads end
+    /// at about the same time.
+    fn run_some(&self, ops: &MicroOps, threads: usize, side: Side, hand: &mut Vec<Job>) -> bool {
         if self.offered.load(Ordering::Acquire) == 0 {
             return false;
         }
-        let Some(mut job) = take(&mut lock(&self.open)) else { return false };
-        self.offered.fetch_sub(1, Ordering::Relaxed);
-        job.fault = job.group.run(&job.quantum, ops, &mut Off);
-        lock(&self.done).push(job);
-        self.finished.fetch_add(1, Ordering::Release);
-        true
+        let quantum = {
+            let Open { jobs, quantum } = &mut *lock(&self.open);
+            let before = jobs.len();
+            let count = before.div_ceil(2 * threads);
+            match side {
+                Side::Front => hand.extend(jobs.drain(..count)),
+                Side::Back => hand.extend(jobs.drain(before - count..)),
+            }
+            self.offered.store(before - count, Ordering::Release);
+            *quantum
+        };
+        for job in &mut *hand {
+            job.fault = job.group.run(&quantum, ops, &mut Off);
+        }
+        let count = hand.len();
+        lock(&self.done).append(hand);
+        self.finished.fetch_add(count, Ordering::Release);
+        count > 0
     }
 
-    /// The loop of a thread of the team until the run has ended.
-    fn work(&self, ops: &MicroOps) {
+    /// The loop of a thread of the team, of so many threads, until the run has ended.
+    fn work(&self, ops: &MicroOps, threads: usize) {
         let _alarm = Alarm(self);
-        let mut idle = 0;
+        let (mut hand, mut idle) = (Vec::new(), 0);
         while !self.closed.load(Ordering::Acquire) {
-            if self.run_one(ops, VecDeque::pop_front) {
+            if self.run_some(ops, threads, Side::Front, &mut hand) {
                 idle = 0;
             } else {
                 idle += 1;
@@ -335,7 +400,7 @@ impl Team<'_> {
     pub(super) fn with<R>(threads: usize, ops: &MicroOps, act: impl FnOnce(&Team<'_>) -> R) -> R {
         let desk = Desk::default();
         thread::scope(|scope| {
-            let spawn = |_| scope.spawn(|| desk.work(ops)).thread().clone();
+            let spawn = |_| scope.spawn(|| desk.work(ops, threads)).thread().clone();
             let team = Team { desk: &desk, ops, others: (1..threads).map(spawn).collect() };
             act(&team)
         })
@@ -345,16 +410,23 @@ impl Team<'_> {
         self.others.is_empty()
     }
 
-    fn run(&self, groups: &mut Vec<Group>, quantum: Quantum, beside: impl FnOnce()) -> Ended {
-        let (desk, count) = (self.desk, groups.len());
+    fn run(&self, groups: &mut [Option<Box<Group>>], quantum: Quantum, beside: impl FnOnce()) -> Ended {
+        let (desk, mut hand) = (self.desk, Vec::new());
         desk.finished.store(0, Ordering::Relaxed);
-        let jobs =
-            groups.drain(..).enumerate().map(|(place, group)| Job { place, group, quantum, fault: None });
-        lock(&desk.open).extend(jobs);
-        desk.offered.store(count, Ordering::Release);
+        let count = {
+            let mut open = lock(&desk.open);
+            for (place, group) in groups.iter_mut().enumerate() {
+                if let Some(group) = group.take_if(|group| group.is_due(&quantum)) {
+                    open.jobs.push_back(Job { place, group, fault: None });
+                }
+            }
+            open.quantum = quantum;
+            desk.offered.store(open.jobs.len(), Ordering::Release);
+            open.jobs.len()
+        };
         self.others.iter().for_each(Thread::unpark);
         beside();
-        while desk.run_one(self.ops, VecDeque::pop_back) {}
+        while desk.run_some(self.ops, self.others.len() + 1, Side::Back, &mut hand) {}
         let mut idle = 0;
         while desk.finished.load(Ordering::Acquire) < count {
             assert!(!desk.closed.load(Ordering::Acquire), "a thread of the team has panicked");
@@ -363,10 +435,11 @@ impl Team<'_> {
             wait(idle.min(PATIENCE - 1));
         }
         let mut done = lock(&desk.done);
+        // Of faults in one cycle, that of the lower core counts.
         done.sort_unstable_by_key(|job| job.place);
         let mut first = None;
         for job in done.drain(..) {
-            groups.push(job.group);
+            groups[job.place] = Some(job.group);
             first = earlier(first, job.fault);
         }
         first

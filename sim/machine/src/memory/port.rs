@@ -86,6 +86,12 @@ impl MemoryPort {
         self.requests.push_departing(now, now + cycles - 1, request);
     }
 
+    /// True if requests or credits wait to be carried across.
+    #[inline]
+    pub(crate) fn has_sent(&self) -> bool {
+        self.requests.has_sent() || self.replies.has_returned()
+    }
+
     /// The oldest reply that has arrived.
     #[inline]
     pub fn reply(&self, now: Cycle) -> Option<&Reply> {
