@@ -3,7 +3,20 @@
 # emulator on the same kernels), `functional` (runs without timing, against the same emulator), `threads` (host
 # threads), `idle` (with and without skipping of idle cycles), `scale` (1 to 128 cores, a million workgroups), `start`
 # (start-up time), `compile` (a WebAssembly module of one megabyte), `debug` (a step backwards after ten million cycles,
-# snapshots), `checkpoint` (size and time of a checkpoint file). Prints ratios between measurements of the same run.
+# snapshots), `checkpoint` (size and time of a checkpoint file), `sampled` (some kernels with `--sample` and in full;
+# scripts/sampling.py has more). Prints ratios between measurements of the same run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-exec cargo bench --quiet --bench speed -- "$@"
+sampled=false
+parts=()
+for part in "$@"; do
+    if [ "$part" = sampled ]; then sampled=true; else parts+=("$part"); fi
+done
+if [ ${#parts[@]} -gt 0 ] || ! $sampled; then
+    cargo bench --quiet --bench speed -- "${parts[@]}"
+fi
+if $sampled || [ $# -eq 0 ]; then
+    cargo build --quiet --release
+    printf '\n== sampled\n'
+    python3 scripts/sampling.py vector_add saxpy alu_loop nbody bitonic_sort
+fi

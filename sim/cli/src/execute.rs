@@ -87,10 +87,14 @@ fn in_detail(
     config: &Config,
     progress: &mut Progress,
 ) -> Result<Executed, Vec<Diagnostic>> {
-    let options = run_options(&args.machine);
+    let mut options = run_options(&args.machine);
     let under_way = before.under_way.as_deref();
     let mut checkpoints = Checkpoints::new(args, config, &work, under_way)?;
     let traces = args.traces.of_kernel(&work.name);
+    if traces.files().into_iter().next().is_some() {
+        // One of the threads makes the records.
+        options.threads = (options.threads - 1).max(1);
+    }
     let (scope, mut missed) = match scope((&work, &before, all), &traces, config, &options, progress) {
         Sought::Found(scope) => (scope, None),
         Sought::Missed(missed) => (None, Some(missed)),
