@@ -91,7 +91,7 @@ fn in_detail(
     let under_way = before.under_way.as_deref();
     let mut checkpoints = Checkpoints::new(args, config, &work, under_way)?;
     let traces = args.traces.of_kernel(&work.name);
-    if traces.files().into_iter().next().is_some() {
+    if traces.files().next().is_some() {
         // One of the threads makes the records.
         options.threads = (options.threads - 1).max(1);
     }
