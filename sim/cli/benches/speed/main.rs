@@ -1,7 +1,7 @@
 //! Speed of the simulator; run it with `scripts/bench.sh [PART...]`. The parts are `emulator`, `functional`,
-//! `threads`, `idle`, `scale`, `start`, `compile`, `debug` and `checkpoint`; without names, all run. Compared figures
-//! come from one run of this program and are printed as ratios. Absolute figures depend on the host, which is printed
-//! too.
+//! `threads`, `trace`, `idle`, `scale`, `start`, `compile`, `debug` and `checkpoint`; without names, all run. Compared
+//! figures come from one run of this program and are printed as ratios. Absolute figures depend on the host, which is
+//! printed too.
 
 mod checkpoint;
 mod compile;
@@ -14,6 +14,7 @@ mod run;
 mod scale;
 mod start;
 mod threads;
+mod trace;
 
 use peak_alloc::PeakAlloc;
 
@@ -22,10 +23,11 @@ use peak_alloc::PeakAlloc;
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Name of each part and its function.
-const PARTS: [(&str, fn()); 9] = [
+const PARTS: [(&str, fn()); 10] = [
     ("emulator", emulator::part),
     ("functional", functional::part),
     ("threads", threads::part),
+    ("trace", trace::part),
     ("idle", idle::part),
     ("scale", scale::part),
     ("start", start::part),
