@@ -1,8 +1,8 @@
 //! The cores of a machine, divided into groups, and the threads that run them.
 //!
 //! Between the boundaries of a quantum no block sees what another does; messages are exchanged at the
-//! boundaries. So the groups can run in any order, or at the same time, beside the dispatcher and the memory
-//! side: the result is the same.
+//! boundaries. So the groups can run in any order, or at the same time, beside the memory side: the result is
+//! the same.
 
 use crate::clock::{Cycle, NEVER};
 use crate::core::Core;
@@ -45,14 +45,14 @@ type Ended = Option<Box<Fault>>;
 impl Group {
     /// True if a core has something to do before the end of a quantum, or all are to run.
     fn is_due(&self, quantum: &Quantum) -> bool {
-        quantum.everything || self.wakes.iter().any(|&wake| wake < quantum.to)
+        self.wakes.iter().any(|&wake| quantum.has(wake))
     }
 
     /// The cores that have something to do before the end of a quantum, or all; each with its place.
     fn due(&mut self, quantum: Quantum) -> impl Iterator<Item = (usize, Due<'_>)> {
         let places = self.cores.iter_mut().zip(&mut self.wakes).zip(&mut self.has_sent).enumerate();
         let all = places.map(|(place, ((core, wake), has_sent))| (place, Due { core, wake, has_sent }));
-        all.filter(move |(_, due)| quantum.everything || *due.wake < quantum.to)
+        all.filter(move |(_, due)| quantum.has(*due.wake))
     }
 
     /// Runs the cores that have something to do before `to`, or all, each for the whole quantum.
@@ -113,6 +113,13 @@ pub(crate) struct Quantum {
     pub to: Cycle,
     /// Run all cores, whether they have something to do or not.
     pub everything: bool,
+}
+
+impl Quantum {
+    /// True if it runs a core that has something to do in cycle `wake`.
+    fn has(&self, wake: Cycle) -> bool {
+        self.everything || wake < self.to
+    }
 }
 
 /// The cores of a machine.
@@ -257,7 +264,7 @@ impl Cores {
     }
 
     fn is_worth_sharing(&self, quantum: &Quantum) -> bool {
-        let due = self.wakes().filter(|&&wake| quantum.everything || wake < quantum.to);
+        let due = self.wakes().filter(|&&wake| quantum.has(wake));
         due.take(WORTH_SHARING).count() == WORTH_SHARING
     }
 
