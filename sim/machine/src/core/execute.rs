@@ -50,8 +50,8 @@ impl Core {
     ///
     /// An instruction for an execution unit is settled here unless an older one is held up: its unit entry
     /// and write ports are booked for the next cycle. That is safe because an instruction that finishes its
-    /// reads later also leaves later. Watched runs and runs that visit every cycle leave the decision to the
-    /// dispatch stage; tests compare the two.
+    /// reads later also leaves later. Runs that visit every cycle, and those with an observer that needs it, leave
+    /// the decision to the dispatch stage; tests compare the two.
     pub(super) fn read_operands<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         let (straight, slots) = self.latches.issue_to_dispatch.read(now);
         self.waves.collecting &= !slots;
@@ -76,16 +76,19 @@ impl Core {
                     continue;
                 }
                 self.waves.collecting &= !(1 << collector.slot);
-                let read = collector.in_flight();
-                probe.tell(EventKind::Stage, || Event::Stage(self.step_of(now, read, Stage::Operands)));
-                let op = ops.get(collector.word);
+                let it = collector.in_flight();
+                probe.tell(EventKind::Stage, || Event::Stage(self.step_of(now, it, Stage::Operands)));
+                let op = ops.get(it.word);
                 let computes = op.kind == Kind::Compute;
                 let mut settled = false;
                 if computes {
-                    let (it, mask, condition) = (collector.in_flight(), collector.mask, collector.condition);
+                    let (mask, condition) = (collector.mask, collector.condition);
                     self.compute(it, mask, condition, op);
                     settled =
-                        self.settles::<P>(index, op) && self.start_unit(now + 1, index, it, op).is_none();
+                        self.settles(index, op, probe) && self.start_unit(now + 1, index, it, op).is_none();
+                }
+                if settled {
+                    probe.tell(EventKind::Stage, || Event::Stage(self.step_of(now + 1, it, Stage::Execute)));
                 }
                 let sched = &mut self.schedulers[index];
                 // The dispatch stage asks the unit in the next cycle.
@@ -106,8 +109,8 @@ impl Core {
     /// execution unit, and no older one waits for a unit. Matrix multiplications may not, because they lock
     /// fragments until they leave their collector (I5).
     #[inline]
-    pub(super) fn settles<P: Probe>(&self, scheduler: usize, op: &MicroOp) -> bool {
-        !P::ON
+    pub(super) fn settles<P: Probe>(&self, scheduler: usize, op: &MicroOp, probe: &P) -> bool {
+        probe.settles_early()
             && self.spec.settles_early
             && op.kind == Kind::Compute
             && self.schedulers[scheduler].held == 0
@@ -395,7 +398,7 @@ impl Core {
         }
     }
 
-    fn step_of(&self, cycle: Cycle, retired: InFlight, stage: Stage) -> StageEvent {
+    pub(super) fn step_of(&self, cycle: Cycle, retired: InFlight, stage: Stage) -> StageEvent {
         let InFlight { slot, sequence, word } = retired;
         StageEvent { cycle, core: self.spec.index, slot, sequence, word, stage }
     }

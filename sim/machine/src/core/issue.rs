@@ -316,7 +316,7 @@ impl Core {
             Kind::Wait => self.start_shadow(now, slot),
             Kind::Nop | Kind::Illegal(_) | Kind::End => {}
             Kind::Compute | Kind::Memory(_) => {
-                self.collect::<P>(now, scheduler, InFlight { slot, sequence, word }, lanes, op);
+                self.collect(now, scheduler, InFlight { slot, sequence, word }, (lanes, op), probe);
             }
         }
         self.waves.refresh(slot, ops);
@@ -336,7 +336,14 @@ impl Core {
     }
 
     /// Puts an issued instruction into a collector and marks its destinations as outstanding (I5).
-    fn collect<P: Probe>(&mut self, now: Cycle, scheduler: usize, it: InFlight, lanes: u64, op: &MicroOp) {
+    fn collect<P: Probe>(
+        &mut self,
+        now: Cycle,
+        scheduler: usize,
+        it: InFlight,
+        (lanes, op): (u64, &MicroOp),
+        probe: &mut P,
+    ) {
         let slot = it.slot;
         let wave = &mut self.waves.waves[slot];
         wave.in_flight += 1;
@@ -355,7 +362,7 @@ impl Core {
         self.account.counters.bank_conflicts += waits;
         self.waves.collecting |= 1 << slot;
         let collectors = &self.schedulers[scheduler].collectors;
-        let settled = self.settles::<P>(scheduler, op)
+        let settled = self.settles(scheduler, op, probe)
             && self.spec.issue_width == 1
             && read <= now + READ_WITHIN
             // Every older instruction in a collector must finish its reads later, so that it cannot take the
@@ -369,6 +376,9 @@ impl Core {
             self.latches.issue_to_dispatch.issue(scheduler, slot, read);
             sched.recent = [(self.account.instructions, read), sched.recent[0], sched.recent[1]];
             self.compute(it, lanes, condition, op);
+            for (cycle, stage) in [(read, Stage::Operands), (read + 1, Stage::Execute)] {
+                probe.tell(EventKind::Stage, || Event::Stage(self.step_of(cycle, it, stage)));
+            }
         } else {
             sched.collectors.push(Collector::new(self.account.instructions, it, lanes, condition, read));
             self.latches.issue_to_operands.by(scheduler, read);

@@ -8,8 +8,8 @@
 //! observe remains: its wave cannot issue until the operands are read (I4), and a collector is occupied until
 //! the dispatch stage after that.
 //!
-//! Watched runs and runs that visit every cycle do not use this shortcut: each stage decides in its own
-//! cycle. Tests compare the two.
+//! Runs that visit every cycle do not use this shortcut, nor do those with an observer that is told of stages in
+//! their cycles or of what holds up an issue slot: each stage decides in its own cycle. Tests compare the two.
 
 use super::Scheduler;
 use super::collector::{Collector, Waiting};

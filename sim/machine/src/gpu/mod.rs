@@ -4,6 +4,7 @@ pub(crate) mod dispatcher;
 mod machine;
 pub mod occupancy;
 mod outcome;
+mod quantum;
 mod release;
 mod run;
 mod skip;

@@ -252,7 +252,7 @@ impl MemorySystem {
     pub fn line(&self, address: u64) -> LineData {
         let (line, slice) = self.slices[0].line_at(address);
         let mut data = self.image.read(line);
-        self.slices[slice].copy_line(line, &mut data);
+        self.slices[slice].copy_dirty(line, &mut data);
         data
     }
 
@@ -280,7 +280,7 @@ impl MemorySystem {
 
     /// Lines in a slice, in the order of its frames.
     pub fn l2_lines(&self, slice: usize) -> Vec<CacheLine> {
-        self.slices.get(slice).map_or_else(Vec::new, Slice::lines)
+        self.slices.get(slice).map_or_else(Vec::new, |slice| slice.lines(&self.image))
     }
 
     /// Bytes of device memory.

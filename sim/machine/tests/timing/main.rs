@@ -1,7 +1,7 @@
-//! An unobserved run settles much of an instruction's path in advance, skips idle cycles, and may distribute
-//! its cores over threads. Observed runs, and runs that visit every cycle, go stage by stage. These tests run
+//! A run settles much of an instruction's path in advance, skips idle cycles, and may distribute its cores over
+//! threads. Runs that visit every cycle, and those with an observer that needs it, go stage by stage. These tests run
 //! random machines with kernels of the suite and random programs in each of these ways. All statistics, the
-//! memory and every fault must be the same.
+//! memory and every fault must be the same, and so must stages that are told early.
 //!
 //! `WAVE_SIM_MACHINES` sets the number of machines and `WAVE_SIM_SEED` the first seed. A failure names both
 //! for the failing machine.
@@ -17,7 +17,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::Topology;
-use wave_machine::core::probe::{Event, EventKind, Observer, Wants};
+use wave_machine::core::probe::{Event, EventKind, Observer, Stage, Wants};
 use wave_machine::gpu::{self, KernelReport, RunError, RunOptions};
 use wave_study::launch::{self, Job, Size};
 use wave_study::summary::statistics::values;
@@ -31,20 +31,41 @@ const KERNELS: usize = 2;
 /// Memory sizes that the suite needs.
 const ROOM: &[&str] = &["device_memory_bytes=8388608", "core.local_memory_bytes=65536"];
 
-/// An observer that ignores all events, of all kinds or of one.
-#[derive(Default)]
+/// What an observer wants to be told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Everything,
+    /// Stages in their cycles.
+    Stages,
+    /// Stages as soon as they are known.
+    StagesEarly,
+}
+
+/// Cycle, core, slot, place in the issue order of the wave.
+type Reached = (u64, u32, usize, u64, Stage);
+
+/// An observer that keeps only stages.
 struct Watches {
-    everything: bool,
+    wanted: Wanted,
+    stages: Vec<Reached>,
 }
 
 impl Observer for Watches {
     fn wants(&self) -> Wants {
         // The state would make every quantum one cycle.
         let all = Wants::OF_CORES.and(Wants::of(&[EventKind::Atomic, EventKind::Hop, EventKind::Release]));
-        if self.everything { all } else { Wants::of(&[EventKind::Stage]) }
+        if self.wanted == Wanted::Everything { all } else { Wants::of(&[EventKind::Stage]) }
     }
 
-    fn event(&mut self, _: &Event<'_>) {}
+    fn takes_stages_early(&self) -> bool {
+        self.wanted == Wanted::StagesEarly
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Stage(it) = event {
+            self.stages.push((it.cycle, it.core, it.slot, it.sequence, it.stage));
+        }
+    }
 }
 
 /// A program and its launches.
@@ -72,11 +93,16 @@ struct Way {
 
 fn ways(random: &mut Pcg32) -> Vec<Way> {
     let options = RunOptions { max_cycles: Some(3_000_000), ..RunOptions::UNBOUNDED };
+    let every_cycle = RunOptions { every_cycle: true, ..options };
     let threads = random.random_range(2..=4);
+    let watches = |wanted| Some(Watches { wanted, stages: Vec::new() });
+    let wanted = [Wanted::Everything, Wanted::Stages, Wanted::StagesEarly][random.random_range(0..3)];
+    // The stages that are told early are compared.
+    let compared = if wanted == Wanted::StagesEarly { watches(Wanted::Stages) } else { None };
     vec![
         Way { name: "unwatched", watched: None, options },
-        Way { name: "watched", watched: Some(Watches { everything: random.random() }), options },
-        Way { name: "every cycle", watched: None, options: RunOptions { every_cycle: true, ..options } },
+        Way { name: "watched", watched: watches(wanted), options },
+        Way { name: "every cycle", watched: compared, options: every_cycle },
         Way { name: "several threads", watched: None, options: RunOptions { threads, ..options } },
     ]
 }
@@ -119,6 +145,18 @@ fn difference(one: &Left, other: &Left) -> Option<String> {
             (one != other).then(|| format!("the next launch would start in {} and {}", one.now, other.now))
         }
     }
+}
+
+/// The stages that an observer has been told, in order. In the cycle of a fault not every stage has had its turn.
+fn stages(watches: &Watches, left: &Left) -> Vec<Reached> {
+    let fault = left.ended.iter().find_map(|end| end.as_ref().err()).and_then(|error| match error {
+        RunError::Fault(fault) => fault.cycle,
+        _ => None,
+    });
+    let mut stages = watches.stages.clone();
+    stages.retain(|&(cycle, ..)| fault.is_none_or(|fault| cycle < fault));
+    stages.sort_unstable();
+    stages
 }
 
 /// The machine of a seed.
@@ -174,6 +212,8 @@ struct Totals {
     /// Sums over the unobserved runs.
     cycles: u64,
     instructions: u64,
+    /// Stages that were told early and compared.
+    stages: u64,
 }
 
 impl Totals {
@@ -209,6 +249,22 @@ fn check(seed: u64, totals: &mut Totals) -> Result<(), String> {
                 return Err(format!("{name}, unwatched and {}: {difference}\n{machine}", way.name));
             }
         }
+        if let [_, Way { watched: Some(early), .. }, Way { watched: Some(in_time), .. }, ..] = &ways[..] {
+            let (early, in_time) = (stages(early, &expected), stages(in_time, &expected));
+            totals.stages += in_time.len() as u64;
+            if let Some((early, in_time)) =
+                early.iter().zip(&in_time).find(|(early, in_time)| early != in_time)
+            {
+                return Err(format!(
+                    "{}: stages {early:?} and {in_time:?}\n{}",
+                    work.name,
+                    machine.arguments()
+                ));
+            }
+            if early.len() != in_time.len() {
+                return Err(format!("{}: {} and {} stages", work.name, early.len(), in_time.len()));
+            }
+        }
     }
     Ok(())
 }
@@ -232,6 +288,7 @@ fn every_way_to_run_takes_the_same_time() {
         totals.instructions > 500 * totals.machines && totals.cycles > 10_000 * totals.machines,
         "{totals:?}"
     );
+    assert!(totals.stages > 500 * totals.machines || totals.machines < 10, "{totals:?}");
     assert!(totals.faults > 0 || totals.machines < 10, "{totals:?}");
 }
 

@@ -72,6 +72,12 @@ impl Observer for Listeners<'_> {
         self.of_cores.iter().filter(|_| !self.ordered).map(|(_, cores)| cores.clone()).collect()
     }
 
+    fn takes_stages_early(&self) -> bool {
+        let mut told = self.listeners.iter().filter(|listener| listener.wants.has(EventKind::Stage));
+        let ordered = self.ordered && self.of_cores.iter().any(|(wants, _)| wants.has(EventKind::Stage));
+        !ordered && told.all(|listener| listener.observer.takes_stages_early())
+    }
+
     fn sample_at(&self) -> Cycle {
         let sampled = self.listeners.iter().filter(|listener| listener.wants.has(EventKind::Sample));
         sampled.map(|listener| listener.observer.sample_at()).min().unwrap_or(NEVER)

@@ -31,7 +31,8 @@ pub trait Observer {
     fn wants(&self) -> Wants;
 
     /// An event of a kind that it wants. What the cores tell comes in the order of cycles, and in a cycle in the order
-    /// of cores. What the memory side tells comes some cycles late.
+    /// of cores, but for stages that are [taken early](Observer::takes_stages_early). What the memory side tells comes
+    /// some cycles late.
     fn event(&mut self, event: &Event<'_>);
 
     /// If this observer needs no order between cores: observers that are told what the cores tell. Each vector has one
@@ -39,6 +40,12 @@ pub trait Observer {
     /// wants only what the run loop tells.
     fn of_cores(&self) -> Vec<Vec<OfCore>> {
         Vec::new()
+    }
+
+    /// True if it may be told of the stages of an instruction as soon as their cycles are known, which may be before
+    /// these cycles. Then an instruction that nothing can delay costs as little as in a run without an observer.
+    fn takes_stages_early(&self) -> bool {
+        false
     }
 
     /// Cycle in which the observer wants the next [`Event::Sample`]. It is asked again after each sample.
@@ -79,6 +86,10 @@ pub trait Probe {
     /// Makes an event of this kind and tells it to the observer, if it wants the kind.
     fn tell<'e>(&mut self, kind: EventKind, event: impl FnOnce() -> Event<'e>);
 
+    /// True if an instruction that nothing can delay may be settled when it issues: nobody looks at its collector, and
+    /// who is told of its stages [takes them early](Observer::takes_stages_early).
+    fn settles_early(&self) -> bool;
+
     /// The observer, if there is one.
     fn observer(&mut self) -> Option<&mut dyn Observer>;
 }
@@ -104,6 +115,11 @@ impl Probe for Off {
     fn tell<'e>(&mut self, _: EventKind, _: impl FnOnce() -> Event<'e>) {}
 
     #[inline(always)]
+    fn settles_early(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
     fn observer(&mut self) -> Option<&mut dyn Observer> {
         None
     }
@@ -113,12 +129,16 @@ impl Probe for Off {
 pub(crate) struct Watched<'o> {
     observer: &'o mut dyn Observer,
     wants: Wants,
+    settles_early: bool,
 }
 
 impl<'o> Watched<'o> {
     /// A run watched by `observer`.
     pub(crate) fn by(observer: &'o mut dyn Observer) -> Watched<'o> {
-        Watched { wants: observer.wants(), observer }
+        let wants = observer.wants();
+        let in_time = wants.has(EventKind::Stage) && !observer.takes_stages_early();
+        // A charge names the instruction that is oldest in the collectors.
+        Watched { wants, settles_early: !in_time && !wants.has(EventKind::Charge), observer }
     }
 }
 
@@ -141,6 +161,11 @@ impl Probe for Watched<'_> {
             debug_assert_eq!(event.kind(), kind);
             self.observer.event(&event);
         }
+    }
+
+    #[inline]
+    fn settles_early(&self) -> bool {
+        self.settles_early
     }
 
     #[inline]

@@ -76,7 +76,7 @@ impl Slice {
             }
             Plan::Serve(frame) => {
                 self.counters.hits += 1;
-                self.serve(now, request, frame);
+                self.serve(now, request, frame, image);
             }
             Plan::Join(id, fetch) => {
                 if fetch == 0 {
@@ -100,7 +100,7 @@ impl Slice {
                 // A streaming line must not look recently used.
                 self.tags.demote(frame);
                 match needed_sectors(&request) {
-                    0 => self.serve(now, request, frame),
+                    0 => self.serve(now, request, frame, image),
                     needed => self.begin_miss(request, frame, line, index, needed),
                 }
             }
@@ -114,7 +114,7 @@ impl Slice {
     }
 
     /// Holds a line as it would behind accesses that it has not had. Nothing is counted, and a line that has to leave
-    /// for it takes no time to. The bytes come by [`refresh`](Slice::refresh).
+    /// for it takes no time to. Dirty bytes come by [`refresh`](Slice::refresh).
     pub(in crate::memory) fn warm(&mut self, touched: &Touched) {
         let line = self.spec.geometry.number(touched.line);
         let index = self.spec.hash.within_slice(line);
@@ -195,9 +195,9 @@ impl Slice {
     }
 
     /// Performs a request on a frame that has all that it needs. The reply can go a hit latency later.
-    pub(super) fn serve(&mut self, now: Cycle, request: Request, frame: Frame) {
+    pub(super) fn serve(&mut self, now: Cycle, request: Request, frame: Frame, image: &Image) {
         let Request { core, tag, line, sectors, .. } = request;
-        let i = frame.index();
+        let (i, number) = (frame.index(), self.spec.geometry.number(line));
         let bytes = &mut self.data[self.spec.place(frame)];
         let mut values = request.values.unwrap_or_default();
         let Values { byte_mask, data, swap } = &mut *values;
@@ -205,7 +205,13 @@ impl Slice {
         let kind = match request.kind {
             RequestKind::Read => {
                 self.counters.reads += 1;
-                self.spec.geometry.copy_sectors(data, bytes, sectors);
+                match image.whole(number) {
+                    Some(memory) => self.spec.geometry.copy_sectors(data, memory, sectors),
+                    None => *data = image.read(number),
+                }
+                if self.dirty[i] != 0 {
+                    copy_bytes(data, bytes, self.dirty[i] & self.spec.geometry.bytes_of(sectors));
+                }
                 ReplyKind::Data
             }
             RequestKind::Write => {
@@ -215,6 +221,7 @@ impl Slice {
             }
             RequestKind::Atomic(op) => {
                 self.counters.atomics += 1;
+                copy_bytes(bytes, &image.read(number), *byte_mask & !self.dirty[i]);
                 written = apply_atomic(op, *byte_mask, data, *swap, bytes);
                 if let Some(atomics) = &mut self.atomics {
                     atomics.push(PerformedAtomic { cycle: now, core, line, bytes: *byte_mask, written });

@@ -6,7 +6,9 @@
 //! arrival.
 //!
 //! A frame has three kinds of bytes: those of valid sectors; dirty bytes in other sectors, written without a
-//! fetch (M21); and bytes that the slice does not know.
+//! fetch (M21); and bytes that the slice does not know. Only dirty bytes are kept in the slice's data. The others of a
+//! valid sector are read from the image: nothing else can change them while the slice has the line, so a copy would be
+//! the same bytes, and the host would have to move them.
 
 mod access;
 mod jitter;
@@ -22,7 +24,7 @@ use super::agenda::Agenda;
 use super::geometry::{LineNumber, copy_bytes};
 use super::hops::{Holder, Hop, HopKind, SliceAccess};
 use super::image::Image;
-use super::message::{LineData, MAX_LINE_BYTES, Reply, Request};
+use super::message::{LineData, Reply, Request};
 use super::tags::{CacheLine, Frame, Tags};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
@@ -130,7 +132,7 @@ pub(super) struct Slice {
     valid: Vec<u8>,
     dirty: Vec<u128>,
     mshr_of: Vec<u16>,
-    /// Bytes of the frames; see [`Spec::place`].
+    /// Dirty bytes of the frames; see [`Spec::place`].
     data: Vec<u8>,
     input: VecDeque<Request>,
     /// Replies in the order in which they were made, each with the first cycle in which it can go.
@@ -304,11 +306,10 @@ impl Slice {
         self.mshrs.len() - self.free_mshrs.len()
     }
 
-    /// Puts what the slice holds of a line into `data`.
-    pub(super) fn copy_line(&self, line: LineNumber, data: &mut LineData) {
+    /// Puts the dirty bytes of a line into `data`.
+    pub(super) fn copy_dirty(&self, line: LineNumber, data: &mut LineData) {
         if let Some(frame) = self.tags.find(self.spec.hash.within_slice(line), line) {
-            let known = self.spec.geometry.bytes_of(self.valid[frame.index()]) | self.dirty[frame.index()];
-            copy_bytes(data, &self.data[self.spec.place(frame)], known);
+            copy_bytes(data, &self.data[self.spec.place(frame)], self.dirty[frame.index()]);
         }
     }
 
@@ -340,7 +341,7 @@ impl Slice {
                     self.hop(now, self.spec.geometry.address(line), HopKind::Fill);
                 }
             }
-            self.fill(fill, image);
+            self.fill(fill);
         }
         if let Some(jitter) = &mut self.jitter {
             agenda.at(self.block, jitter.release(now, &mut self.input));
@@ -350,7 +351,7 @@ impl Slice {
         let releases_on = self.tick_release(now, image);
         if self.has_reply_room() {
             let progress = if let Some(&mshr) = self.ready.front() {
-                self.serve_waiter(now, mshr);
+                self.serve_waiter(now, mshr, image);
                 true
             } else if let Some(request) = self.input.front() {
                 let plan = self.plan(request);
@@ -401,25 +402,11 @@ impl Slice {
         }
     }
 
-    /// Copies sectors from memory into their frame, around the bytes that are newer there.
-    fn fill(&mut self, fill: Fill, image: &Image) {
+    /// Sectors have come from memory.
+    fn fill(&mut self, fill: Fill) {
         let mshr = &mut self.mshrs[usize::from(fill.mshr.0)];
         let frame = mshr.frame;
         mshr.outstanding &= !fill.sectors;
-        if let Some(line) = self.tags.line(frame) {
-            let dirty = self.dirty[frame.index()];
-            let line_data = &mut self.data[self.spec.place(frame)];
-            match image.whole(line) {
-                Some(memory) if dirty == 0 => {
-                    self.spec.geometry.copy_sectors(line_data, memory, fill.sectors)
-                }
-                _ => copy_bytes(
-                    line_data,
-                    &image.read(line),
-                    self.spec.geometry.bytes_of(fill.sectors) & !dirty,
-                ),
-            }
-        }
         self.valid[frame.index()] |= fill.sectors;
         self.counters.fetched_sectors += u64::from(fill.sectors.count_ones());
         self.note_ready(fill.mshr);
@@ -449,11 +436,11 @@ impl Slice {
     }
 
     /// Serves the first waiter of a ready MSHR.
-    fn serve_waiter(&mut self, now: Cycle, id: MshrId) {
+    fn serve_waiter(&mut self, now: Cycle, id: MshrId, image: &Image) {
         let i = usize::from(id.0);
         let frame = self.mshrs[i].frame;
         if let Some(request) = self.waiters.pop(i) {
-            self.serve(now, request, frame);
+            self.serve(now, request, frame, image);
         }
         let more = self.waiters.first(i).map(needed_sectors);
         if more.is_some_and(|needed| needed & !self.valid[frame.index()] == 0) {
@@ -482,27 +469,25 @@ impl Slice {
     }
 
     /// Its lines, in the order of frames.
-    pub(super) fn lines(&self) -> Vec<CacheLine> {
+    pub(super) fn lines(&self, image: &Image) -> Vec<CacheLine> {
         let line = |frame: u32| {
             let place = Frame(frame);
-            let address = self.spec.geometry.address(self.tags.line(place)?);
+            let number = self.tags.line(place)?;
+            let address = self.spec.geometry.address(number);
             let (valid, dirty) = (self.valid[place.index()], self.dirty[place.index()]);
-            let mut line = CacheLine { address, valid, dirty, data: [0; MAX_LINE_BYTES] };
-            let data = &self.data[self.spec.place(place)];
-            line.data[..data.len()].copy_from_slice(data);
+            let mut line = CacheLine { address, valid, dirty, data: image.read(number) };
+            copy_bytes(&mut line.data, &self.data[self.spec.place(place)], dirty);
             Some(line)
         };
         (0..self.tags.frames() as u32).filter_map(line).collect()
     }
 
-    /// Takes the bytes that it knows from device memory, into which its dirty ones were copied before something else
-    /// wrote there.
+    /// Takes its dirty bytes from device memory, into which they were copied before something else wrote there.
     pub(super) fn refresh(&mut self, image: &Image) {
-        for frame in (0..self.tags.frames() as u32).map(Frame) {
+        for (index, &dirty) in self.dirty.iter().enumerate().filter(|&(_, &dirty)| dirty != 0) {
+            let frame = Frame(index as u32);
             if let Some(line) = self.tags.line(frame) {
-                let place = self.spec.place(frame);
-                let bytes = place.len();
-                self.data[place].copy_from_slice(&image.read(line)[..bytes]);
+                copy_bytes(&mut self.data[self.spec.place(frame)], &image.read(line), dirty);
             }
         }
     }

@@ -124,6 +124,11 @@ impl Observer for Log {
         ])
     }
 
+    /// An entry has its cycle, and the end of a run drops what lies behind it.
+    fn takes_stages_early(&self) -> bool {
+        true
+    }
+
     fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Stage(event) => self.reaches(event),
