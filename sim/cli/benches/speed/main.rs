@@ -40,7 +40,9 @@ fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     if let Some(unknown) = asked.iter().find(|word| !PARTS.iter().any(|(name, _)| name == word)) {
         let names = PARTS.map(|(name, _)| name).join(", ");
-        eprintln!("error: there is no part `{unknown}`; the parts are {names}");
+        eprintln!(
+            "error: there is no part `{unknown}`; the parts are {names}, and `sampled` of scripts/bench.sh"
+        );
         std::process::exit(2);
     }
     println!("{}", host::description());
