@@ -18,17 +18,20 @@ PARTS = ["Cargo.toml", "Cargo.lock", "sim", "configs", "traces", "rtl-tests", "d
 # Conditions that test for an observer, or for state kept only for one.
 ASKS = re.compile(
     r"\bP::ON\b|\bprobe\.wants\(|\bprobe\.observer\(\)|self\.hops\.is_some\(\)|= &mut self\.hops\b"
-    r"|let Some\(atomics\) = &mut self\.atomics\b|let Some\(before\) = before\b"
+    r"|let Some\(atomics\) = &mut self\.atomics\b|let Some\(\(before, lost\)\) = before\b"
 )
 # Events that are told.
 TELLS = re.compile(r"\bprobe\.tell\(")
 # Observer code outside conditions, and its replacement.
 VALUES = [
-    (re.compile(r"\n *let before = probe\.wants\([^;]*;"), ""),
+    (re.compile(r"\n *let before =\s*probe\.wants\([^;]*;"), ""),
     # Code that runs only without an observer stays.
-    (re.compile(r"!P::ON\s*&& "), ""),
-    (re.compile(r"= P::ON && [^;]*;"), "= false;"),
-    (re.compile(r"self\.memory\.record_(atomics|hops)\([^;]*\);"), r"self.memory.record_\1(false);"),
+    (re.compile(r"(!P::ON|probe\.settles_early\(\))\s*&& "), ""),
+]
+# What is asked elsewhere than in an `if`, and the answer of a run without an observer.
+ANSWERS = [
+    (re.compile(r"\bprobe\.wants(_any)?\([^()]*\)"), "false"),
+    (re.compile(r"\bprobe\.observer\(\)"), "None::<&mut dyn crate::core::probe::Observer>"),
 ]
 LEFT = re.compile(r"P::ON\b|\bprobe\.|\bhops\.push|= &mut self\.atomics\b")
 
@@ -52,9 +55,10 @@ def without(text):
         taken += n
     at = 0
     while found := re.compile(r"\bif ").search(text, at):
-        start, block = found.start(), text.index("{", found.end())
+        start, block = found.start(), text.find("{", found.end())
         at = found.end()
-        if not ASKS.search(text[found.end():block]):
+        # The last words of a file may be a comment.
+        if block < 0 or not ASKS.search(text[found.end():block]):
             continue
         end = closing(text, block)
         rest = re.match(r"\s*else\s*\{", text[end:])
@@ -71,6 +75,9 @@ def without(text):
         # A statement, or the value of a closure.
         text = text[:found.start()] + ("" if text[end] == ";" else "()") + text[end + (text[end] == ";"):]
         taken += 1
+    for pattern, by in ANSWERS:
+        text, n = pattern.subn(by, text)
+        taken += n
     return text, taken
 
 

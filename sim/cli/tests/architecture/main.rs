@@ -1,4 +1,5 @@
-//! Checks that crates and their modules follow the import order that ARCHITECTURE.md states, and that the files which documents link exist.
+//! Checks that crates and their modules follow the import order that ARCHITECTURE.md states, that the files which
+//! documents link exist, and that the code for observers can be told from the rest.
 
 mod imports;
 
@@ -6,6 +7,7 @@ use imports::Sources;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::LazyLock;
 
 /// A crate of the workspace.
@@ -188,4 +190,16 @@ fn every_file_that_a_document_links_exists() {
     let map = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
     assert!(links(&map).len() > 15, "the map links {:?}", links(&map));
     assert_eq!(links("[a](b.md#c) [d](https://e) [f](#g) x](h i) [j](../k)"), ["b.md", "../k"]);
+}
+
+/// The script stops if it leaves code for observers, so it has to know every way in which the machine asks for one.
+#[test]
+fn the_machine_without_code_for_observers_can_be_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new("python3")
+        .arg(root().join("scripts/without_observers.py"))
+        .arg(folder.path())
+        .output()
+        .expect("python3 runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
