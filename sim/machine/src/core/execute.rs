@@ -86,9 +86,10 @@ impl Core {
                     self.compute(it, mask, condition, op);
                     settled =
                         self.settles(index, op, probe) && self.start_unit(now + 1, index, it, op).is_none();
-                }
-                if settled {
-                    probe.tell(EventKind::Stage, || Event::Stage(self.step_of(now + 1, it, Stage::Execute)));
+                    if settled {
+                        let event = self.step_of(now + 1, it, Stage::Execute);
+                        probe.tell(EventKind::Stage, || Event::Stage(event));
+                    }
                 }
                 let sched = &mut self.schedulers[index];
                 // The dispatch stage asks the unit in the next cycle.

@@ -221,7 +221,10 @@ impl Slice {
             }
             RequestKind::Atomic(op) => {
                 self.counters.atomics += 1;
-                copy_bytes(bytes, &image.read(number), *byte_mask & !self.dirty[i]);
+                let clean = *byte_mask & !self.dirty[i];
+                if clean != 0 {
+                    copy_bytes(bytes, &image.read(number), clean);
+                }
                 written = apply_atomic(op, *byte_mask, data, *swap, bytes);
                 if let Some(atomics) = &mut self.atomics {
                     atomics.push(PerformedAtomic { cycle: now, core, line, bytes: *byte_mask, written });

@@ -203,7 +203,7 @@ impl<'s> Maker<'s> {
             let flights = core.slots.iter_mut().flat_map(|state| state.flight.drain(..));
             let flights = flights.map(|flight| (flight.waits, flight.land()));
             let begun = flights.chain(late).filter(|(_, record)| record.stage(Stage::Issue) <= cycle);
-            let open: Vec<_> = begun.map(|(waits, record)| still_open(record, waits, (how, cycle))).collect();
+            let open: Vec<_> = begun.map(|(waits, record)| still_open(record, waits, cycle)).collect();
             done.into_iter().chain(open).for_each(|record| core.add(record, &self.common));
         }
         self.flush(Cycle::MAX);

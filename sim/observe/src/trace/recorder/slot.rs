@@ -1,6 +1,6 @@
 //! The instructions of a wave slot that have not retired.
 
-use crate::trace::record::{DestinationKind, How, MemoryKind, PerStage, Record, STAGES, Stage, Stall, Wait};
+use crate::trace::record::{DestinationKind, MemoryKind, PerStage, Record, STAGES, Stage, Stall, Wait};
 use std::collections::VecDeque;
 use wave_capture::Capture;
 use wave_isa::Op;
@@ -164,22 +164,17 @@ pub(super) fn began(record: &Record) -> Cycle {
 
 /// The record, as far as it is known, of an instruction that has not retired when the run ends in `cycle`.
 ///
-/// At a fault of the load/store unit, the stages in front of it have not had their turn in this cycle. So operands and
-/// execution in the cycle of a fault do not count.
-pub(super) fn still_open(
-    mut record: Box<Record>,
-    waits: Option<(Wait, Cycle)>,
-    (how, cycle): (How, Cycle),
-) -> Box<Record> {
+/// Operands and execution in this cycle do not count: the cycle is the first one that was not simulated or, at a fault
+/// of the load/store unit, one in which the stages in front of that unit have not had their turn.
+pub(super) fn still_open(mut record: Box<Record>, waits: Option<(Wait, Cycle)>, cycle: Cycle) -> Box<Record> {
     if let Some((reason, from)) = waits {
         record.stalls.push(Stall { reason, from, to: Cycle::MAX });
     }
     record.stalls.retain(|stall| stall.from <= cycle);
     record.stalls.iter_mut().for_each(|stall| stall.to = stall.to.min(cycle + 1));
-    let end = if how == How::Fault { cycle } else { cycle + 1 };
-    for (stage, after) in [(Stage::Operands, end), (Stage::Execute, end), (Stage::WriteBack, cycle + 1)] {
+    for (stage, end) in [(Stage::Operands, cycle), (Stage::Execute, cycle), (Stage::WriteBack, cycle + 1)] {
         let at = &mut record.stages[stage];
-        *at = if *at < after { *at } else { 0 };
+        *at = if *at < end { *at } else { 0 };
     }
     let Record { values, addresses, strides, sent, .. } = record.as_mut();
     [values, addresses, strides, sent].into_iter().for_each(Vec::clear);
