@@ -36,6 +36,7 @@ use release::{Releases, Writes};
 use spec::Spec;
 pub(super) use state::FIELDS;
 use std::collections::VecDeque;
+use std::ops::Range;
 use waiters::Waiters;
 use wave_capture::Capture;
 
@@ -482,14 +483,22 @@ impl Slice {
         (0..self.tags.frames() as u32).filter_map(line).collect()
     }
 
+    /// Lines with dirty bytes: where these lie in `data`, the line, and which they are.
+    fn dirty_lines(&self) -> impl Iterator<Item = (Range<usize>, LineNumber, u128)> {
+        let dirty = self.dirty.iter().enumerate().filter(|&(_, &dirty)| dirty != 0);
+        dirty.filter_map(|(index, &dirty)| {
+            let frame = Frame(index as u32);
+            Some((self.spec.place(frame), self.tags.line(frame)?, dirty))
+        })
+    }
+
     /// Takes its dirty bytes from device memory, into which they were copied before something else wrote there.
     pub(super) fn refresh(&mut self, image: &Image) {
-        for (index, &dirty) in self.dirty.iter().enumerate().filter(|&(_, &dirty)| dirty != 0) {
-            let frame = Frame(index as u32);
-            if let Some(line) = self.tags.line(frame) {
-                copy_bytes(&mut self.data[self.spec.place(frame)], &image.read(line), dirty);
-            }
+        let mut data = std::mem::take(&mut self.data);
+        for (place, line, dirty) in self.dirty_lines() {
+            copy_bytes(&mut data[place], &image.read(line), dirty);
         }
+        self.data = data;
     }
 
     fn room_to_memory(&self) -> usize {

@@ -83,11 +83,8 @@ impl Writes {
 impl Slice {
     /// Copies the dirty bytes to the image. They stay dirty.
     pub(in crate::memory) fn copy_dirty_to(&self, image: &mut Image) {
-        for (index, &dirty) in self.dirty.iter().enumerate().filter(|&(_, &dirty)| dirty != 0) {
-            let frame = Frame(index as u32);
-            if let Some(line) = self.tags.line(frame) {
-                image.write(line, &self.data[self.spec.place(frame)], dirty);
-            }
+        for (place, line, dirty) in self.dirty_lines() {
+            image.write(line, &self.data[place], dirty);
         }
     }
 
