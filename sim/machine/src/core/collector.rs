@@ -88,6 +88,8 @@ pub struct Collector {
     pub settled: bool,
     /// The operands are copied to `Collectors::rows`, because the instruction had to wait with them.
     kept: bool,
+    /// Its result is of no account any more; see [`MemoryInstruction`](super::lsu::MemoryInstruction).
+    pub(crate) forgotten: bool,
 }
 
 impl Collector {
@@ -96,7 +98,18 @@ impl Collector {
     pub fn new(age: u64, it: InFlight, mask: u64, condition: u64, read: Cycle) -> Collector {
         let InFlight { slot, sequence, word } = it;
         let (slot, waiting) = (slot as u8, Waiting::Banks(read));
-        Collector { age, sequence, mask, condition, waiting, word, slot, settled: false, kept: false }
+        Collector {
+            age,
+            sequence,
+            mask,
+            condition,
+            waiting,
+            word,
+            slot,
+            settled: false,
+            kept: false,
+            forgotten: false,
+        }
     }
 
     /// The wave slot, as an index.
@@ -193,10 +206,14 @@ impl Collectors {
         self.places.get(usize::from(self.first)).filter(|_| self.len > 0)
     }
 
+    /// Places of all collectors in use, oldest first.
+    pub(crate) fn places(&self) -> impl Iterator<Item = u8> {
+        std::iter::successors(Some(self.first), |&place| Some(self.after(place))).take(self.len)
+    }
+
     /// All collectors in use, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &Collector> {
-        let places = std::iter::successors(Some(self.first), |&place| Some(self.after(place)));
-        places.take(self.len).map(|place| &self.places[usize::from(place)])
+        self.places().map(|place| &self.places[usize::from(place)])
     }
 
     /// Takes a free collector for an instruction that issues.

@@ -362,7 +362,8 @@ impl Core {
         }
         let at = (slot * self.spec.rows_per_wave + usize::from(register)) * self.spec.width;
         let values = access.output_row(row, self.spec.width);
-        alu::merge(self.spec.host, access.mask, values, &mut self.file.registers[at..][..self.spec.width]);
+        let mask = if access.forgotten { 0 } else { access.mask };
+        alu::merge(self.spec.host, mask, values, &mut self.file.registers[at..][..self.spec.width]);
         if row == 0 {
             probe.tell(EventKind::Stage, || {
                 Event::Stage(self.step_of(now, access.in_flight(), Stage::WriteBack))

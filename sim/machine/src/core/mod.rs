@@ -33,7 +33,7 @@ pub(crate) mod writeback;
 
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
 use crate::config::Config;
-use crate::memory::{L1, MemoryPort, ReplyKind, Request};
+use crate::memory::{L1, LineData, MemoryPort, ReplyKind, Request};
 use crate::stats::SlotUse;
 use account::Account;
 use collector::{Banks, Collectors};
@@ -421,6 +421,11 @@ impl Core {
     pub(crate) fn visit_every_cycle(&mut self) {
         self.spec.skip_idle = false;
         self.spec.settles_early = false;
+    }
+
+    /// Gives its L1 the values of memory; see [`L1::refresh`].
+    pub(crate) fn refresh_l1(&mut self, line: impl Fn(u64) -> LineData) {
+        self.l1.refresh(line);
     }
 
     /// Its L1.

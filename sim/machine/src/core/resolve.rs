@@ -43,6 +43,12 @@ impl IssueToResolve {
         self.drained |= 1 << slot;
     }
 
+    /// Neither the last instruction of a wave nor its end acts.
+    pub(super) fn forget(&mut self, slot: Slot) {
+        self.acts.retain(|&(other, _)| other != slot);
+        self.drained &= !(1 << slot);
+    }
+
     /// What the last instruction of a wave will do in the next cycle.
     pub(super) fn of(&self, slot: Slot) -> Option<Act> {
         self.acts.iter().find(|(other, _)| *other == slot).map(|&(_, act)| act)

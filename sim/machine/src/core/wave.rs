@@ -135,7 +135,7 @@ pub struct Waves {
     /// Per slot.
     pub waves: Vec<Wave>,
     /// Per slot, the slots whose waves arrived before its own.
-    older: Vec<SlotMask>,
+    pub(super) older: Vec<SlotMask>,
     /// Slots that hold a wave.
     pub resident: SlotMask,
     /// The instruction buffer is not empty.

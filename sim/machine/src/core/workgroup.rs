@@ -18,6 +18,8 @@ pub(crate) struct Workgroup {
     pub slots: SlotMask,
     /// True while it is resident.
     pub resident: bool,
+    /// The cycle in which it has started.
+    pub since: Cycle,
 }
 
 /// A workgroup on its way from the dispatcher to a core.
@@ -46,11 +48,11 @@ impl Core {
         while let Some(start) = self.links.starts.pop(now) {
             self.activity.progress = true;
             self.settle_residents(now);
-            self.start_workgroup(start);
+            self.start_workgroup(now, start);
         }
     }
 
-    fn start_workgroup(&mut self, start: Start) {
+    fn start_workgroup(&mut self, now: Cycle, start: Start) {
         let index =
             self.workgroups.iter().position(|w| !w.resident).expect("the dispatcher counts workgroup slots");
         let mut slots = 0;
@@ -72,7 +74,7 @@ impl Core {
             }
         }
         self.local.poison(index);
-        self.workgroups[index] = Workgroup { id: start.id, slots, resident: true };
+        self.workgroups[index] = Workgroup { id: start.id, slots, resident: true, since: now };
     }
 
     /// Ends a wave whose lanes have all halted, in the cycle after the instruction that halted the last (R3).

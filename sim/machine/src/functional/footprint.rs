@@ -26,7 +26,7 @@ impl Footprint {
     }
 
     /// Bytes of a line and of a sector.
-    pub(super) fn geometry(&self) -> (u32, u32) {
+    pub(crate) fn geometry(&self) -> (u32, u32) {
         self.trail.geometry()
     }
 
@@ -60,6 +60,16 @@ impl Footprint {
             device[bytes].copy_from_slice(here);
             before = rest;
         }
+    }
+
+    /// The trail begins here.
+    pub(super) fn forget_trail(&mut self, config: &Config) {
+        self.trail = Trail::new(config);
+    }
+
+    /// The lines that were stored to.
+    pub(crate) fn lines(&self) -> &[u32] {
+        &self.lines
     }
 
     /// The lines touched last.

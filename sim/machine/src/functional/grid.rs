@@ -45,6 +45,8 @@ pub(super) struct Grid {
     next: u64,
     finished: u64,
     total: u64,
+    /// Instructions of the workgroups that have ended.
+    ended_steps: u64,
     poison: u8,
     uses_mma: bool,
     /// Frames of the divergence and call stacks.
@@ -60,15 +62,15 @@ pub(super) struct Grid {
 }
 
 /// How far a visit may go.
-struct Bounds<'a> {
-    cycle: u64,
+pub(super) struct Bounds<'a> {
+    pub(super) cycle: u64,
     /// Watch every turn for this word.
-    word: Option<u32>,
-    limits: &'a Limits,
+    pub(super) word: Option<u32>,
+    pub(super) limits: &'a Limits,
 }
 
 /// Why a visit ended.
-enum Visit {
+pub(super) enum Visit {
     /// Its workgroups have nothing more to do for now.
     Over,
     /// A wave stands at the watched word.
@@ -86,6 +88,7 @@ impl Grid {
             next: 0,
             finished: 0,
             total: launch.workgroups(),
+            ended_steps: 0,
             poison: config.core.local_poison,
             uses_mma,
             depths,
@@ -223,9 +226,8 @@ impl Grid {
     }
 
     /// Starts the next workgroup in a free place.
-    fn start(&mut self, place: usize, lanes: &Lanes) {
-        let [x, y, _] = self.size.map(u64::from);
-        let id = [self.next % x, self.next / x % y, self.next / x / y].map(|n| n as u32);
+    pub(super) fn start(&mut self, place: usize, lanes: &Lanes) {
+        let id = self.next_id();
         let Place { workgroup, resident } = &mut self.places[place];
         let cycle = workgroup.last_cycle();
         workgroup.start(id, &lanes.shape, lanes.width, self.poison, cycle);
@@ -257,7 +259,7 @@ impl Grid {
     }
 
     /// Runs the workgroup of a place until it has ended, or has nothing more to do for now.
-    fn run_place(
+    pub(super) fn run_place(
         &mut self,
         place: usize,
         lanes: &mut Lanes,
@@ -286,7 +288,9 @@ impl Grid {
                 return Ok(Visit::Over);
             }
         }
-        self.places[place].resident = false;
+        let Place { workgroup, resident, .. } = &mut self.places[place];
+        *resident = false;
+        self.ended_steps += workgroup.waves.iter().map(|wave| wave.course.steps).sum::<u64>();
         self.finished += 1;
         lanes.counters.workgroups += 1;
         Ok(Visit::Over)
@@ -313,7 +317,7 @@ impl Grid {
                 }
                 _ => continue,
             }
-            if wave.cycle >= bounds.cycle {
+            if wave.cycle >= bounds.cycle || !wave.course.is_open() {
                 continue;
             }
             if bounds.limits.is_stopped() {
@@ -323,14 +327,16 @@ impl Grid {
             if left == 0 {
                 return Err(RunError::InstructionLimit(self.standstill(lanes, memory)));
             }
-            let most = TURN.min(left).min(bounds.cycle - wave.cycle);
+            let most =
+                TURN.min(left).min(bounds.cycle - wave.cycle).min(wave.course.until - wave.course.steps);
+            let word = bounds.word.or(Some(wave.course.home).filter(|&word| word != u32::MAX));
             let mut memories = Memories { local: &mut workgroup.local, device: memory };
             let changes = lanes.changes;
             let id = workgroup.id;
             let pause = if wave.patience.0 == 0 {
-                polling::look(lanes, id, wave, &mut memories, most, bounds.word)
-            } else if bounds.word.is_some() {
-                lanes.watched_turn(id, wave, &mut memories, most, bounds.word)
+                polling::look(lanes, id, wave, &mut memories, most, word)
+            } else if word.is_some() {
+                lanes.watched_turn(id, wave, &mut memories, most, word)
             } else {
                 lanes.turn::<false>(id, wave, &mut memories, most, &mut Watch::at(None))
             };
@@ -341,6 +347,10 @@ impl Grid {
             match pause {
                 Pause::Spent => wave.patience.0 = wave.patience.0.saturating_sub(1),
                 Pause::Looped => {}
+                Pause::Watched if bounds.word.is_none() => {
+                    wave.stopped = false;
+                    wave.course.arrive();
+                }
                 Pause::Watched => return Ok(Some(index as u32)),
                 Pause::Barrier => {
                     wave.doing = Doing::AtBarrier;
@@ -413,6 +423,61 @@ impl Grid {
     pub(super) fn residents(&self) -> impl Iterator<Item = (usize, &Workgroup)> {
         let places = self.places.iter().enumerate().filter(|(_, place)| place.resident);
         places.map(|(index, place)| (index, &place.workgroup))
+    }
+
+    /// Instructions of all workgroups, if those that have not ended take as many as those that have; `None` if none has.
+    pub(super) fn expected_steps(&self) -> Option<f64> {
+        (self.finished > 0).then(|| self.ended_steps as f64 / self.finished as f64 * self.total as f64)
+    }
+
+    /// Places that were ever used.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The workgroup that is resident in a place.
+    pub(super) fn resident_mut(&mut self, place: usize) -> Option<&mut Workgroup> {
+        Some(&mut self.places[place]).filter(|place| place.resident).map(|place| &mut place.workgroup)
+    }
+
+    /// The workgroup of a place: that which is resident, or the last one.
+    pub(super) fn workgroup(&self, place: usize) -> &Workgroup {
+        &self.places[place].workgroup
+    }
+
+    /// Its waves.
+    pub(super) fn waves_mut(&mut self, place: usize) -> impl Iterator<Item = &mut Wave> {
+        self.places[place].workgroup.waves.iter_mut()
+    }
+
+    /// A place of the machine, if it is free.
+    pub(super) fn room(&mut self, place: usize, lanes: &Lanes) -> Option<usize> {
+        while self.places.len() <= place.min(self.most_places - 1) {
+            self.add_place(lanes);
+        }
+        Some(place).filter(|&place| self.places.get(place).is_some_and(|place| !place.resident))
+    }
+
+    /// A place in which no workgroup is resident, if the machine has one.
+    pub(super) fn free_place(&mut self, lanes: &Lanes) -> Option<usize> {
+        let free = self.places.iter().position(|place| !place.resident);
+        if free.is_none() && self.places.len() < self.most_places {
+            self.add_place(lanes);
+            return Some(self.places.len() - 1);
+        }
+        free
+    }
+
+    /// The next workgroup to start.
+    pub(super) fn next_id(&self) -> [u32; 3] {
+        let [x, y, _] = self.size.map(u64::from);
+        [self.next % x, self.next / x % y, self.next / x / y].map(|n| n as u32)
+    }
+
+    /// The linear index of a workgroup.
+    pub(super) fn index_of(&self, id: [u32; 3]) -> u64 {
+        let [x, y, _] = self.size.map(u64::from);
+        u64::from(id[0]) + x * (u64::from(id[1]) + y * u64::from(id[2]))
     }
 
     pub(super) fn is_over(&self) -> bool {

@@ -8,6 +8,7 @@
 //!
 //! [`run`] executes a launch; an [`Execution`] can also stop on the way and show what each wave holds.
 
+mod follow;
 mod footprint;
 mod grid;
 mod polling;
@@ -20,6 +21,7 @@ use crate::core::report::{self, WaveReport};
 use crate::core::uop::MicroOps;
 use crate::core::workgroup::Shape;
 use crate::stats::{CoreCounters, Declared};
+pub(crate) use follow::{Issued, Leap};
 pub(crate) use footprint::Footprint;
 use grid::Grid;
 use std::ops::Range;

@@ -249,6 +249,7 @@ impl Lanes {
         };
         wave.word = word;
         wave.cycle += steps;
+        wave.course.steps += steps;
         self.steps += steps;
         self.counters.wave_instructions += instructions;
         self.counters.squashed_instructions += squashed;

@@ -1,5 +1,6 @@
 //! The state that a program sees of a wave and of its workgroup, without a machine around it.
 
+use super::follow::Course;
 use crate::alu::FRAGMENT_ROWS;
 use crate::core::divergence::Divergence;
 use crate::core::handover::Standing;
@@ -44,6 +45,7 @@ pub struct Wave {
     pub(super) patience: (u32, u32),
     /// The run has stopped in front of its word.
     pub(super) stopped: bool,
+    pub(super) course: Course,
 }
 
 impl Wave {
@@ -61,6 +63,7 @@ impl Wave {
             cycle: 0,
             patience: (1, 1),
             stopped: false,
+            course: Course::START,
         }
     }
 
@@ -75,6 +78,7 @@ impl Wave {
         self.cycle = cycle;
         self.patience = (1, 1);
         self.stopped = false;
+        self.course = Course::START;
     }
 }
 
@@ -83,6 +87,7 @@ impl Wave {
     fn standing(&self) -> Option<Standing<'_>> {
         (self.doing != Doing::Ended).then_some(Standing {
             id: self.id,
+            issued: self.course.steps,
             control: &self.control,
             predicates: self.predicates,
             word: self.word,

@@ -1,6 +1,7 @@
 //! The whole machine: cores, dispatcher and memory side. It runs kernels one after the other.
 
 pub(crate) mod dispatcher;
+mod leap;
 mod machine;
 pub mod occupancy;
 mod outcome;
@@ -14,6 +15,7 @@ mod team;
 mod telling;
 mod view;
 
+pub use leap::Companion;
 pub use machine::{Machine, SharedSnapshot, Snapshot, Stop};
 pub use outcome::{KernelReport, NoProgress, Progress, RunError, RunOptions};
 pub use skip::Skip;

@@ -10,6 +10,9 @@ use wave_machine::stats::{CoreCounters, SlotUse};
 /// that of a whole run. The errors in docs/sampling.md are the reason for this value.
 pub(super) const BIAS: f64 = 0.03;
 
+/// Windows that decide how much may lie between them.
+const RECENT: usize = 8;
+
 /// A 95 % confidence interval around an estimate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
@@ -48,6 +51,8 @@ pub struct Sampling {
     pub workgroups: (u64, u64),
     /// Launches that were simulated, at least in part, and all.
     pub launches: (usize, usize),
+    /// All waves of some launch have leapt, so that workgroups were simulated in part.
+    pub leaps: bool,
     /// Why nothing was left out, if nothing was.
     pub why: Option<Why>,
 }
@@ -55,8 +60,6 @@ pub struct Sampling {
 /// Why a launch was simulated in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// It has too few workgroups: all are resident together, or nearly so.
-    FewWorkgroups,
     /// Workgroups wait for others.
     Waits,
     /// Its windows differ too much for so few workgroups.
@@ -79,6 +82,7 @@ impl Sampling {
             instructions: (simulated + other.instructions.0, all + other.instructions.1),
             workgroups: (self.workgroups.0 + other.workgroups.0, self.workgroups.1 + other.workgroups.1),
             launches: (self.launches.0 + other.launches.0, self.launches.1 + other.launches.1),
+            leaps: self.leaps || other.leaps,
             why: self.why.and(other.why),
         }
     }
@@ -207,6 +211,8 @@ pub(super) struct Estimator {
     warm_ups: Vec<Counts>,
     /// What ran without timing.
     left_out: CoreCounters,
+    /// What happened in all of the launch, if something else has counted that.
+    counted: Option<CoreCounters>,
     why: Option<Why>,
 }
 
@@ -222,6 +228,16 @@ impl Estimator {
     pub(super) fn skip(&mut self, counters: &CoreCounters) {
         self.left_out += counters;
         self.gaps.push(Gap { instructions: instructions(counters), windows: self.windows.len() });
+    }
+
+    /// In a launch with leaps this was counted.
+    pub(super) fn counted(&mut self, counters: &CoreCounters) {
+        self.counted = Some(*counters);
+    }
+
+    /// True if something was left out.
+    pub(super) fn has_gaps(&self) -> bool {
+        !self.gaps.is_empty()
     }
 
     /// Nothing more is left out, for this reason.
@@ -241,18 +257,30 @@ impl Estimator {
     /// How many of so many workgroups may lie between two windows, evenly spread, if half the interval is to be this part
     /// of the cycles: with n windows it is about twice their deviation, divided by √n.
     pub(super) fn between_windows(&self, workgroups: u64, aim: f64) -> u64 {
+        (workgroups as f64 * (aim / (2.0 * self.deviation())).powi(2)).min(workgroups as f64) as u64
+    }
+
+    /// The deviation of the windows, as a part of their mean; without bounds as long as there are no two of them.
+    pub(super) fn deviation(&self) -> f64 {
         if self.windows.len() < 2 {
-            return 0;
+            return f64::INFINITY;
         }
-        let rates: f64 = self.windows.iter().map(Window::rate).sum();
-        let deviation = self.variance().sqrt() * self.windows.len() as f64 / rates;
-        (workgroups as f64 * (aim / (2.0 * deviation)).powi(2)).min(workgroups as f64) as u64
+        let recent = &self.windows[self.windows.len().saturating_sub(RECENT)..];
+        let rates: f64 = recent.iter().map(Window::rate).sum();
+        variance(recent).sqrt() * recent.len() as f64 / rates
     }
 
     /// The windows around a gap: the one before, and the one behind if there is one.
     fn around(&self, gap: &Gap) -> &[Window] {
         let end = (gap.windows + 1).min(self.windows.len());
         &self.windows[gap.windows - 1..end]
+    }
+
+    /// The windows from the one before the first gap to the one behind the last.
+    fn around_gaps(&self) -> &[Window] {
+        let first = self.gaps.first().map_or(1, |gap| gap.windows);
+        let last = self.gaps.last().map_or(1, |gap| gap.windows);
+        &self.windows[first - 1..(last + 1).min(self.windows.len())]
     }
 
     /// The launch has ended with this report of what was simulated. Gives the report of all of it: exact where a run
@@ -277,10 +305,16 @@ impl Estimator {
         let weight: f64 = stands_for.iter().map(|instructions| instructions.powi(2)).sum();
         let chance = match weight {
             0.0 => 0.0,
-            weight => student_95(self.windows.len() - 1) * (weight * self.variance()).sqrt(),
+            weight => {
+                let around = self.around_gaps();
+                student_95(around.len() - 1) * (weight * variance(around)).sqrt()
+            }
         };
-        let mut counted = report.core;
-        counted += &self.left_out;
+        let counted = self.counted.unwrap_or_else(|| {
+            let mut counted = report.core;
+            counted += &self.left_out;
+            counted
+        });
         let sampling = Sampling {
             cycles: Interval { value: cycles, chance, common: BIAS * estimated },
             windows: self.windows.len(),
@@ -288,7 +322,8 @@ impl Estimator {
             instructions: (instructions(&report.core), instructions(&counted)),
             workgroups: (report.core.workgroups, counted.workgroups),
             launches: (1, 1),
-            why: self.gaps.is_empty().then_some(self.why.unwrap_or(Why::Unsteady)),
+            leaps: self.counted.is_some(),
+            why: (!self.has_gaps()).then_some(self.why.unwrap_or(Why::Unsteady)),
         };
         let links = report.links.iter().map(|link| {
             let mut scaled = *link;
@@ -298,13 +333,13 @@ impl Estimator {
         let links = links.collect();
         (all.into_report(cycles, &counted, links, report), sampling)
     }
+}
 
-    /// The variance of the cycles for an instruction of a window, from the differences of one window to the next, in
-    /// which a slow change of the launch counts little (von Neumann, 1941).
-    fn variance(&self) -> f64 {
-        let differences = self.windows.windows(2).map(|pair| (pair[1].rate() - pair[0].rate()).powi(2));
-        differences.sum::<f64>() / (2 * (self.windows.len() - 1)) as f64
-    }
+/// The variance of the cycles for an instruction of a window, from the differences of one window to the next, in which a
+/// slow change of the launch counts little (von Neumann, 1941).
+fn variance(windows: &[Window]) -> f64 {
+    let differences = windows.windows(2).map(|pair| (pair[1].rate() - pair[0].rate()).powi(2));
+    differences.sum::<f64>() / (2 * (windows.len() - 1)).max(1) as f64
 }
 
 /// The factor of a two-sided 95 % interval by Student's distribution, with so many degrees of freedom.

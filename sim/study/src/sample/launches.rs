@@ -98,6 +98,7 @@ impl Launches {
             instructions: (0, instructions(counted)),
             workgroups: (0, counted.workgroups),
             launches: (0, 1),
+            leaps: false,
             why: None,
         };
         (counts.into_report(cycles, counted, links, report), sampling)
@@ -168,6 +169,7 @@ mod tests {
             instructions: (instructions, instructions),
             workgroups: (1, 1),
             launches: (1, 1),
+            leaps: false,
             why: None,
         };
         launches.simulated(launch, &report(cycles, instructions), &sampling);
@@ -231,6 +233,7 @@ mod tests {
             instructions: (0, 0),
             workgroups: (0, 0),
             launches: (0, 1),
+            leaps: false,
             why: None,
         };
         let both = one(3.0, 2.0).and(one(4.0, 2.0));

@@ -1,17 +1,18 @@
-//! Sampled runs: launches of which chosen workgroups are simulated cycle by cycle, and the others run without timing.
+//! Sampled runs: launches of which parts are simulated cycle by cycle, and the others run without timing.
 //!
 //! Results in memory are exact, and so are the counts of instructions. Cycles, and all that takes them, are estimates.
-//! Windows of detail take turns with workgroups that are left out, which the machine passes over standing still: what is
-//! in flight stays as it is, and the L2 gets the lines that it would have. What is left out takes as many cycles for each
-//! wave instruction as the windows around it. The beginning of a launch and its end are simulated. TBPoint (Huang et al.,
-//! IPDPS 2014) leaves out workgroups in this way; how many windows there are follows from how much they differ, as in
-//! SMARTS (Wunderlich et al., ISCA 2003).
+//! Windows of detail take turns with parts that are left out, which the machine passes over standing still: what is in
+//! flight stays as it is, and the L2 gets the lines that it would have. What is left out takes as many cycles for each
+//! wave instruction as the windows around it. The beginning of a launch and its end are simulated. How many windows there
+//! are follows from how much they differ, as in SMARTS (Wunderlich et al., ISCA 2003).
 //!
-//! A *generation* is as many workgroups as are resident together. A launch with few generations is simulated in full,
-//! unless it is one of many in which as much happens: then some of these are left out as a whole.
+//! A *generation* is as many workgroups as are resident together. Of a launch with many generations workgroups are left
+//! out, as in TBPoint (Huang et al., IPDPS 2014). In one with few, all waves [leap](leaps). Of launches in which as much
+//! happens, some are left out as a whole.
 
 mod estimate;
 mod launches;
+mod leaps;
 
 use wave_isa::program::Launch;
 use wave_machine::clock::{Cycle, NEVER};
@@ -37,7 +38,8 @@ const GROWTH: u64 = 4;
 /// Half the width of the confidence interval that decides how many windows there are, as a part of the cycles.
 const AIM: f64 = 0.02;
 
-/// Generations that a launch has at least, if some are to be left out: so many before the first, a window, and the end.
+/// Generations that a launch has at least, if workgroups are to be left out: so many before the first, a window, and the
+/// end. In one with fewer all waves leap.
 const LEAST: u64 = GROWTH + LAST + 1;
 
 /// Generations that are simulated at the end: a window with its warm-up, and until the last workgroup has ended.
@@ -72,12 +74,12 @@ impl Sampler {
         if launches.may_leave_out(launch) {
             let mut knows = |counted: &CoreCounters| launches.know(launch, counted, AIM);
             if let Skip::Done(counted) = machine.skip(u64::MAX, &mut knows, progress)? {
-                let report = Walk { machine, progress, look: 256 }.rest()?;
+                let report = Walk { machine, progress, options, look: 256 }.rest()?;
                 return Ok(launches.left_out(launch, &counted, *report));
             }
         }
         let mut estimator = Estimator::default();
-        let report = Walk { machine, progress, look: 256 }.walk(&mut estimator)?;
+        let report = Walk { machine, progress, options, look: 256 }.walk(&mut estimator)?;
         let (report, sampling) = estimator.finish(*report);
         launches.simulated(launch, &report, &sampling);
         Ok((report, sampling))
@@ -88,6 +90,7 @@ impl Sampler {
 struct Walk<'a> {
     machine: &'a mut Machine,
     progress: &'a mut dyn FnMut(Progress),
+    options: &'a RunOptions,
     /// Cycles between two looks at how far it has come.
     look: Cycle,
 }
@@ -99,8 +102,7 @@ impl Walk<'_> {
         let Some((_, all)) = self.machine.workgroups() else { return self.rest() };
         let generation = self.machine.places().min(all);
         if all < LEAST * generation {
-            estimator.in_full(Why::FewWorkgroups);
-            return self.rest();
+            return self.leap(estimator);
         }
         loop {
             let begin = self.totals();

@@ -145,14 +145,11 @@ fn sampled(sampling: &Sampling) -> String {
         None => format!(
             "{}{} of {} in detail, {:.1} % of the instructions, {windows}; {} cycles simulated",
             launches(sampling),
-            sampling.workgroups.0,
+            if sampling.leaps { "parts".to_owned() } else { sampling.workgroups.0.to_string() },
             counted(sampling.workgroups.1, "workgroup"),
             sampling.percent_simulated(),
             sampling.simulated_cycles,
         ),
-        Some(Why::FewWorkgroups) => {
-            "nothing left out: too few workgroups for what is resident together".to_owned()
-        }
         Some(Why::Waits) => "nothing left out: workgroups wait for others".to_owned(),
         Some(Why::Unsteady) => {
             format!("nothing left out: too short for how much its windows differ, {windows}")

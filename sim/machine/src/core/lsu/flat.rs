@@ -20,37 +20,27 @@ impl MemoryInstruction {
         Some((kind, usize::from(self.fragment)))
     }
 
+    /// True if it yields values: in the outputs, or for a tile in its fragment.
+    pub(crate) fn yields(&self, op: &MicroOp) -> bool {
+        match self.memory.kind {
+            AccessKind::Load => true,
+            AccessKind::Store => false,
+            AccessKind::Atomic(_) => self.returns,
+            AccessKind::Tile => op.inst.op != Op::MmaStoreC,
+        }
+    }
+
     /// Performs the access on `memory`, which has all of its bytes. `fragment` holds the rows of a tile's fragment.
-    /// Returns true if it yields values: in the outputs, or for a tile in its fragment.
     ///
     /// # Panics
     /// If the access is outside of the memory, which [`MemoryInstruction::check_addresses`] finds.
     #[inline]
-    pub(crate) fn perform(
-        &mut self,
-        op: &MicroOp,
-        memory: &mut [u8],
-        fragment: &mut [u32],
-        width: usize,
-    ) -> bool {
+    pub(crate) fn perform(&mut self, op: &MicroOp, memory: &mut [u8], fragment: &mut [u32], width: usize) {
         match self.memory.kind {
-            AccessKind::Load => {
-                load(self, memory, width);
-                true
-            }
-            AccessKind::Store => {
-                store(self, memory, width);
-                false
-            }
-            AccessKind::Atomic(_) => {
-                atomic(self, memory, width);
-                self.returns
-            }
-            AccessKind::Tile => {
-                let stores = op.inst.op == Op::MmaStoreC;
-                tile(self, stores, memory, fragment, width);
-                !stores
-            }
+            AccessKind::Load => load(self, memory, width),
+            AccessKind::Store => store(self, memory, width),
+            AccessKind::Atomic(_) => atomic(self, memory, width),
+            AccessKind::Tile => tile(self, op.inst.op == Op::MmaStoreC, memory, fragment, width),
         }
     }
 

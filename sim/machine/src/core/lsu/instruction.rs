@@ -63,6 +63,8 @@ pub(crate) struct MemoryInstruction {
     pub(super) scope: Scope,
     pub(super) returns: bool,
     pub(super) fragment: u8,
+    /// Its wave has gone on elsewhere: it takes its time, but writes no register and no local memory.
+    pub(crate) forgotten: bool,
     /// Source rows: the address row first.
     pub(super) inputs: Vec<u32>,
     pub(super) outputs: Vec<u32>,
@@ -86,6 +88,7 @@ impl MemoryInstruction {
             scope: Scope::Wave,
             returns: false,
             fragment: 0,
+            forgotten: false,
             inputs: vec![0; MAX_SOURCE_ROWS * width],
             outputs: vec![0; MAX_LOAD_ROWS * width],
             pattern: Pattern::default(),

@@ -148,8 +148,10 @@ impl Core {
                 rows
             }
         };
-        let has_result = instruction.perform(op, bytes, fragment, width);
-        if has_result {
+        if !instruction.forgotten {
+            instruction.perform(op, bytes, fragment, width);
+        }
+        if instruction.yields(op) {
             if lsu.local_results.is_empty() {
                 lsu.local_result_at = now + lsu.local_latency;
             }

@@ -204,9 +204,15 @@ impl Lsu {
         let instruction = &mut self.instructions[usize::from(index)];
         instruction.slot = collector.slot();
         instruction.sequence = collector.sequence;
+        instruction.forgotten = collector.forgotten;
         let place = (collector.word, collector.mask);
         instruction.begin(op, memory, place, operands.iter(), width);
         self.queue.push_back(index);
+    }
+
+    /// The results of all instructions in the unit are of no account any more.
+    pub(crate) fn forget(&mut self) {
+        self.instructions.iter_mut().for_each(|instruction| instruction.forgotten = true);
     }
 
     /// The oldest complete load and its next row.

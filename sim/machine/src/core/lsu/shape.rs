@@ -211,6 +211,7 @@ mod tests {
             scope: Scope::Wave,
             returns: true,
             fragment: 0,
+            forgotten: false,
             inputs,
             outputs: vec![0; 4 * WIDTH],
             pattern: Pattern::default(),

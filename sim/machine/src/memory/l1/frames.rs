@@ -116,6 +116,17 @@ impl L1 {
         self.dirty.lines()
     }
 
+    /// Gives the bytes of its lines the values that `line` has of the line at an address.
+    pub(crate) fn refresh(&mut self, line: impl Fn(u64) -> LineData) {
+        for frame in (0..self.tags.frames() as u32).map(Frame) {
+            if let Some(number) = self.tags.line(frame) {
+                let place = self.place(frame);
+                let bytes = place.len();
+                self.data[place].copy_from_slice(&line(self.spec.geometry.address(number))[..bytes]);
+            }
+        }
+    }
+
     /// True if every byte that is valid or dirty is the one that `line` gives of the line at an address.
     pub fn agrees_with(&self, line: impl Fn(u64) -> LineData) -> bool {
         let geometry = self.spec.geometry;

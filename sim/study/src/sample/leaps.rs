@@ -1,0 +1,102 @@
+//! Launches of few generations: windows of detail take turns with [leaps](wave_machine::gpu::Machine::leap) of all waves.
+
+use super::estimate::{Estimator, Why, instructions};
+use super::{AIM, GROWTH, Walk};
+use wave_machine::clock::Cycle;
+use wave_machine::gpu::{Companion, KernelReport, RunError, Stop};
+
+/// Cycles of a window.
+const WINDOW: Cycle = 8192;
+
+/// Cycles of the warm-up behind a leap: a part of those that it leaves out, within these bounds.
+const WARM_UP: (Cycle, Cycle) = (4096, 16384);
+const PART: f64 = 4.0;
+
+/// A leap leaves out at most this part of what is left of the launch, as far as that is known: the end, in which there are
+/// fewer and fewer waves, is to be seen.
+const END: f64 = 3.0;
+
+impl Walk<'_> {
+    /// Goes through the launch, of which nothing has been simulated.
+    pub(super) fn leap(&mut self, estimator: &mut Estimator) -> Result<Box<KernelReport>, RunError> {
+        let Some(mut companion) = self.machine.companion()? else { return self.rest() };
+        let ended = self.windows(&mut companion, estimator);
+        if !estimator.has_gaps() {
+            return ended;
+        }
+        match ended {
+            Ok(report) => {
+                let counted = self.machine.part_from(companion, self.options, self.progress)?;
+                estimator.counted(&counted);
+                Ok(report)
+            }
+            // What was late behind a leap may have led a wave astray; the companion has gone through.
+            Err(RunError::Fault(fault)) if fault.cycle.is_none() => Err(RunError::Fault(fault)),
+            Err(RunError::Fault(_) | RunError::NoProgress(_)) => {
+                *estimator = Estimator::default();
+                estimator.in_full(Why::Waits);
+                self.machine.begin_again(companion, self.options)?;
+                self.rest()
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Windows and leaps to the end of the launch.
+    fn windows(
+        &mut self,
+        companion: &mut Companion,
+        estimator: &mut Estimator,
+    ) -> Result<Box<KernelReport>, RunError> {
+        // Windows until the next try, and how many there are behind one in vain.
+        let (mut patience, mut wait) = (0, 1);
+        let mut leapt = 0;
+        loop {
+            self.machine.look_at_waves(companion);
+            let begin = self.totals();
+            if let Some(report) = self.for_cycles(WINDOW)? {
+                return Ok(report);
+            }
+            let end = self.totals();
+            estimator.window(&begin, &end);
+            if patience > 0 {
+                patience -= 1;
+                continue;
+            }
+            let done = (instructions(&end.core) + leapt) as f64;
+            let left = companion.expected_instructions().map_or(f64::INFINITY, |all| all - done);
+            let most = (done * (AIM / estimator.deviation()).min(1.0 / GROWTH as f64)).min(left / END);
+            let in_window = instructions(&end.core) - instructions(&begin.core);
+            let cycles = most * WINDOW as f64 / in_window.max(1) as f64;
+            // It should leave out more than its warm-up takes.
+            if cycles < WARM_UP.0 as f64 {
+                continue;
+            }
+            let Some(counted) = self.machine.leap(companion, cycles, self.progress)? else {
+                estimator.in_full(Why::Waits);
+                (patience, wait) = (wait, 2 * wait);
+                continue;
+            };
+            wait = 1;
+            leapt += instructions(&counted);
+            estimator.skip(&counted);
+            let begin = self.totals();
+            let warm_up = ((cycles / PART) as Cycle).clamp(WARM_UP.0, WARM_UP.1);
+            if let Some(report) = self.for_cycles(warm_up)? {
+                return Ok(report);
+            }
+            estimator.warm_up(&begin, &self.totals());
+        }
+    }
+
+    /// Simulates so many cycles. `Some` if the launch has ended.
+    fn for_cycles(&mut self, cycles: Cycle) -> Result<Option<Box<KernelReport>>, RunError> {
+        let until = self.machine.now() + cycles;
+        while self.machine.now() < until {
+            if let Stop::Ended(report) = self.machine.advance_reporting(until, None, self.progress)? {
+                return Ok(Some(report));
+            }
+        }
+        Ok(None)
+    }
+}
