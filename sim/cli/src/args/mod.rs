@@ -419,8 +419,8 @@ pub(crate) struct UntimedArgs {
     #[arg(long, value_name = "PLACE", value_parser = detail_from)]
     pub detail_from: Option<DetailFrom>,
 
-    /// Simulate some workgroups in detail and run the others without timing: exact results, and cycles that are
-    /// estimates with a confidence interval
+    /// Simulate parts in detail and run the others without timing: exact results, and cycles that are estimates with a
+    /// confidence interval
     #[arg(long)]
     pub sample: bool,
 }

@@ -1,4 +1,4 @@
-//! `--sample`: some workgroups of a launch in detail.
+//! `--sample`: parts of a launch in detail.
 
 use super::scratch::{ADD, Scratch};
 use serde_json::Value;
@@ -110,6 +110,61 @@ fn launches_like_others_are_left_out_as_a_whole() {
     );
 }
 
+/// Sums up a word of its own again and again, and stores the sum.
+const SUMS: &str = "
+.kernel sums
+.registers 8
+.workgroup_size 64, 1, 1
+    mov_sr  r0, sr_workgroup_id_x
+    mov_imm r1, 6
+    shl     r0, r0, r1
+    mov_sr  r2, sr_thread_id_x
+    iadd    r0, r0, r2
+    mov_imm r1, 2
+    shl     r0, r0, r1
+    mov_imm r3, 0
+    mov_imm r4, 8000
+    mov_imm r6, 1
+    mov_imm r7, 0
+loop
+    device_load_u32 r5, r0
+    iadd    r3, r3, r5
+    imad    r3, r3, r6, r4
+    isub    r4, r4, r6
+    icmp_eq p1, r4, r7
+    break   p1
+endloop
+    mov_imm r4, 4096
+    iadd    r0, r0, r4
+    device_store_u32 r0, r3
+.end
+";
+
+#[test]
+fn all_waves_leap_in_a_launch_of_few_workgroups() {
+    let scratch = Scratch::with(&[("sums.wave", SUMS)]);
+    let command = "sums.wave --config tiny --grid 8 --fill-iota 0:u32:512";
+    let whole = scratch.run(&format!("{command} --format json --save 4096:2048:whole"));
+    let sampled = scratch.run(&format!("{command} --format json --sample --save 4096:2048:sampled"));
+    assert_eq!((whole.code, sampled.code), (0, 0), "{}{}", whole.err, sampled.err);
+    let dumped = |name| std::fs::read(scratch.path(name)).unwrap();
+    assert!(dumped("whole").iter().any(|&byte| byte != 0) && dumped("whole") == dumped("sampled"));
+    let (whole, sampled) = (document(&whole.out), document(&sampled.out));
+    let statistic = |run: &Value, name: &str| run["total"]["statistics"][name].as_f64().unwrap();
+    for name in ["core.wave_instructions", "core.device_loads", "core.taken_redirects", "core.workgroups"] {
+        assert_eq!(statistic(&whole, name), statistic(&sampled, name), "{name}");
+    }
+    let how = &sampled["sampled"];
+    let percent = how["percent_simulated"].as_f64().unwrap();
+    assert!((10.0..80.0).contains(&percent), "{percent} %");
+    let (low, high) = (how["interval"][0].as_f64().unwrap(), how["interval"][1].as_f64().unwrap());
+    let (cycles, estimated) = (statistic(&whole, "kernel.cycles"), statistic(&sampled, "kernel.cycles"));
+    assert!(low < cycles && cycles < high, "{low} to {high}, and it takes {cycles}");
+    assert!((estimated / cycles - 1.0).abs() < 0.05, "{estimated} for {cycles}");
+    let text = scratch.run(&format!("{command} --sample --threads 2"));
+    assert!(text.out.contains("  sampled      parts of 8 workgroups in detail, "), "{}", text.out);
+}
+
 #[test]
 fn it_is_the_same_in_every_run_and_with_any_number_of_threads() {
     let scratch = scratch();
@@ -132,7 +187,7 @@ fn a_launch_that_is_simulated_in_full_says_why() {
     let scratch = scratch();
     scratch.write("in_order.wave", in_order.as_bytes());
     for (flags, why) in [
-        (add(20, ""), "nothing left out: too few workgroups for what is resident together"),
+        (add(20, ""), "nothing left out: too short for how much its windows differ"),
         ("in_order.wave --config tiny --grid 600".to_owned(), "nothing left out: workgroups wait for others"),
     ] {
         let whole = scratch.run(&flags);
