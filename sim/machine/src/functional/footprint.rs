@@ -30,17 +30,19 @@ impl Footprint {
         self.trail.geometry()
     }
 
-    /// These bytes of a line of device memory are about to be read, written, or both.
+    /// Bytes of a line of device memory are about to be read and written. `stores`: some may be written that are not among
+    /// those.
     #[inline]
     pub(super) fn touch(
         &mut self,
         device: &[u8],
-        (line, bytes): (u32, u128),
-        (reads, writes): (bool, bool),
+        line: u32,
+        (read, written): (u128, u128),
+        stores: bool,
         hint: CacheHint,
     ) {
-        self.trail.touch(line.into(), if reads { bytes } else { 0 }, if writes { bytes } else { 0 }, hint);
-        if writes {
+        self.trail.touch(line.into(), read, written, hint);
+        if stores {
             let line_bytes = self.geometry().0;
             let (word, bit) = ((line / line_bytes) as usize / 64, 1 << (line / line_bytes % 64));
             if self.stored[word] & bit == 0 {
@@ -93,10 +95,10 @@ mod tests {
         let mut device = before.clone();
         let mut footprint = Footprint::new(&Config::example(), device.len());
         for line in [0, 4096 + 128, 8192] {
-            footprint.touch(&device, (line, 0xF0), (false, true), CacheHint::Cached);
+            footprint.touch(&device, line, (0, 0xF0), true, CacheHint::Cached);
             device[line as usize + 4..][..4].fill(0xEE);
             // A second store to the page finds other bytes there.
-            footprint.touch(&device, (line, 0xF0), (true, true), CacheHint::Cached);
+            footprint.touch(&device, line, (0xF0, 0xF0), true, CacheHint::Cached);
         }
         assert_ne!(device, before);
         footprint.undo(&mut device);

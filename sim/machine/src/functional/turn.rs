@@ -12,7 +12,7 @@ use crate::core::writeback::MAX_RESULT_ROWS;
 use crate::stats::CoreCounters;
 use std::collections::BTreeSet;
 use wave_isa::program::fault::{Fault, FaultKind};
-use wave_isa::table::{AccessKind, MemoryOp, Space};
+use wave_isa::table::{AccessKind, AtomicOp, MemoryOp, Space};
 use wave_isa::{MMA_FRAGMENTS, Op, Special};
 
 /// Why a turn ended.
@@ -322,9 +322,17 @@ impl Lanes {
             AccessKind::Tile => op.inst.op == Op::MmaStoreC,
         };
         if let Some(footprint) = footprint {
-            let touches = (memory.kind != AccessKind::Store, stores);
-            let lines = self.access.lines(width, footprint.geometry().0);
-            lines.for_each(|line| footprint.touch(bytes, line, touches, memory.hint));
+            let line_bytes = footprint.geometry().0;
+            for (line, touched) in self.access.lines(width, line_bytes) {
+                let read = if memory.kind == AccessKind::Store { 0 } else { touched };
+                // A compare-and-swap that fails leaves the line clean.
+                let written = match memory.kind {
+                    AccessKind::Atomic(AtomicOp::Cas) => self.access.swapped(bytes, line, line_bytes, width),
+                    _ if stores => touched,
+                    _ => 0,
+                };
+                footprint.touch(bytes, line, (read, written), stores, memory.hint);
+            }
         }
         let before = (WATCHED && stores).then(|| self.access.contents(bytes, width));
         let size = FRAGMENT_ROWS * width;

@@ -10,7 +10,7 @@ use wave_machine::stats::{CoreCounters, SlotUse};
 /// that of a whole run. The errors in docs/sampling.md are the reason for this value.
 pub(super) const BIAS: f64 = 0.03;
 
-/// Windows that decide how much may lie between them.
+/// Windows that decide how far a leap may go.
 const RECENT: usize = 8;
 
 /// A 95 % confidence interval around an estimate.
@@ -62,6 +62,8 @@ pub struct Sampling {
 pub enum Why {
     /// Workgroups wait for others.
     Waits,
+    /// It has many atomics, whose order decides what later launches find.
+    Atomics,
     /// Its windows differ too much for so few workgroups.
     Unsteady,
 }
@@ -235,6 +237,16 @@ impl Estimator {
         self.counted = Some(*counters);
     }
 
+    /// True if nothing more is left out because of the order of atomics.
+    pub(super) fn is_by_order(&self) -> bool {
+        self.why == Some(Why::Atomics)
+    }
+
+    /// Windows so far.
+    pub(super) fn windows(&self) -> usize {
+        self.windows.len()
+    }
+
     /// True if something was left out.
     pub(super) fn has_gaps(&self) -> bool {
         !self.gaps.is_empty()
@@ -257,15 +269,21 @@ impl Estimator {
     /// How many of so many workgroups may lie between two windows, evenly spread, if half the interval is to be this part
     /// of the cycles: with n windows it is about twice their deviation, divided by √n.
     pub(super) fn between_windows(&self, workgroups: u64, aim: f64) -> u64 {
-        (workgroups as f64 * (aim / (2.0 * self.deviation())).powi(2)).min(workgroups as f64) as u64
+        (workgroups as f64 * (aim / (2.0 * self.deviation_of(self.windows.len()))).powi(2))
+            .min(workgroups as f64) as u64
     }
 
-    /// The deviation of the windows, as a part of their mean; without bounds as long as there are no two of them.
+    /// The deviation of the last windows, as [`deviation_of`](Self::deviation_of) has it.
     pub(super) fn deviation(&self) -> f64 {
+        self.deviation_of(RECENT)
+    }
+
+    /// The deviation of so many last windows, as a part of their mean; without bounds as long as there are no two of them.
+    fn deviation_of(&self, windows: usize) -> f64 {
         if self.windows.len() < 2 {
             return f64::INFINITY;
         }
-        let recent = &self.windows[self.windows.len().saturating_sub(RECENT)..];
+        let recent = &self.windows[self.windows.len().saturating_sub(windows)..];
         let rates: f64 = recent.iter().map(Window::rate).sum();
         variance(recent).sqrt() * recent.len() as f64 / rates
     }
@@ -276,8 +294,12 @@ impl Estimator {
         &self.windows[gap.windows - 1..end]
     }
 
-    /// The windows from the one before the first gap to the one behind the last.
+    /// The windows that say how sure an estimate is. In a launch with leaps these are the ones from before the first to
+    /// behind the last: its beginning and its end are simulated, and may differ as they like.
     fn around_gaps(&self) -> &[Window] {
+        if self.counted.is_none() {
+            return &self.windows;
+        }
         let first = self.gaps.first().map_or(1, |gap| gap.windows);
         let last = self.gaps.last().map_or(1, |gap| gap.windows);
         &self.windows[first - 1..(last + 1).min(self.windows.len())]

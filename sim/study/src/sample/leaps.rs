@@ -16,9 +16,26 @@ const PART: f64 = 4.0;
 /// fewer and fewer waves, is to be seen.
 const END: f64 = 3.0;
 
+/// At most this part of the instructions of each window are atomics on device memory. Their order decides what others find in memory, and
+/// a companion has them in another order than the machine: in the queues of bfs vertices come then in an order in which
+/// the lanes of a wave touch more lines.
+const ATOMICS: f64 = 0.02;
+
+/// Windows in front of the first leap, if there are atomics: at the beginning of a launch there may be few.
+const BEFORE: usize = 8;
+
 impl Walk<'_> {
-    /// Goes through the launch, of which nothing has been simulated.
-    pub(super) fn leap(&mut self, estimator: &mut Estimator) -> Result<Box<KernelReport>, RunError> {
+    /// Goes through the launch, of which nothing has been simulated. Without leaps if it goes `by_order`: the order of its
+    /// kernel's atomics matters.
+    pub(super) fn leap(
+        &mut self,
+        estimator: &mut Estimator,
+        by_order: bool,
+    ) -> Result<Box<KernelReport>, RunError> {
+        if by_order {
+            estimator.in_full(Why::Atomics);
+            return self.rest();
+        }
         let Some(mut companion) = self.machine.companion()? else { return self.rest() };
         let ended = self.windows(&mut companion, estimator);
         if !estimator.has_gaps() {
@@ -50,7 +67,7 @@ impl Walk<'_> {
     ) -> Result<Box<KernelReport>, RunError> {
         // Windows until the next try, and how many there are behind one in vain.
         let (mut patience, mut wait) = (0, 1);
-        let mut leapt = 0;
+        let (mut leapt, mut by_order) = (0, false);
         loop {
             self.machine.look_at_waves(companion);
             let begin = self.totals();
@@ -59,15 +76,24 @@ impl Walk<'_> {
             }
             let end = self.totals();
             estimator.window(&begin, &end);
+            let in_window = (instructions(&end.core) - instructions(&begin.core)).max(1) as f64;
+            let atomics = end.core.device_atomics - begin.core.device_atomics;
+            by_order |= atomics as f64 > ATOMICS * in_window;
+            if by_order {
+                estimator.in_full(Why::Atomics);
+                continue;
+            }
             if patience > 0 {
                 patience -= 1;
+                continue;
+            }
+            if end.core.device_atomics > 0 && estimator.windows() < BEFORE {
                 continue;
             }
             let done = (instructions(&end.core) + leapt) as f64;
             let left = companion.expected_instructions().map_or(f64::INFINITY, |all| all - done);
             let most = (done * (AIM / estimator.deviation()).min(1.0 / GROWTH as f64)).min(left / END);
-            let in_window = instructions(&end.core) - instructions(&begin.core);
-            let cycles = most * WINDOW as f64 / in_window.max(1) as f64;
+            let cycles = most * WINDOW as f64 / in_window;
             // It should leave out more than its warm-up takes.
             if cycles < WARM_UP.0 as f64 {
                 continue;

@@ -14,6 +14,7 @@ mod estimate;
 mod launches;
 mod leaps;
 
+use std::collections::BTreeSet;
 use wave_isa::program::Launch;
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::core::probe::Sample;
@@ -55,6 +56,8 @@ const LOOKS: u64 = 16;
 #[derive(Debug, Default)]
 pub struct Sampler {
     launches: Launches,
+    /// Kernels that have many atomics, whose order matters.
+    by_order: BTreeSet<usize>,
 }
 
 impl Sampler {
@@ -79,7 +82,11 @@ impl Sampler {
             }
         }
         let mut estimator = Estimator::default();
-        let report = Walk { machine, progress, options, look: 256 }.walk(&mut estimator)?;
+        let by_order = self.by_order.contains(&launch.kernel);
+        let report = Walk { machine, progress, options, look: 256 }.walk(&mut estimator, by_order)?;
+        if estimator.is_by_order() {
+            self.by_order.insert(launch.kernel);
+        }
         let (report, sampling) = estimator.finish(*report);
         launches.simulated(launch, &report, &sampling);
         Ok((report, sampling))
@@ -96,13 +103,13 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Goes through the launch, and leaves out what can be left out.
-    fn walk(&mut self, estimator: &mut Estimator) -> Result<Box<KernelReport>, RunError> {
+    /// Goes through the launch, and leaves out what can be left out. `by_order`: the order of its kernel's atomics matters.
+    fn walk(&mut self, estimator: &mut Estimator, by_order: bool) -> Result<Box<KernelReport>, RunError> {
         // Nothing has run, so this is the launch as it begins.
         let Some((_, all)) = self.machine.workgroups() else { return self.rest() };
         let generation = self.machine.places().min(all);
         if all < LEAST * generation {
-            return self.leap(estimator);
+            return self.leap(estimator, by_order);
         }
         loop {
             let begin = self.totals();

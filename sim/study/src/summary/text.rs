@@ -151,6 +151,7 @@ fn sampled(sampling: &Sampling) -> String {
             sampling.simulated_cycles,
         ),
         Some(Why::Waits) => "nothing left out: workgroups wait for others".to_owned(),
+        Some(Why::Atomics) => "nothing left out: it depends on the order of many atomics".to_owned(),
         Some(Why::Unsteady) => {
             format!("nothing left out: too short for how much its windows differ, {windows}")
         }

@@ -44,6 +44,16 @@ impl MemoryInstruction {
         }
     }
 
+    /// The bytes of a line in which it, a compare-and-swap, finds what it compares with.
+    pub(crate) fn swapped(&self, memory: &[u8], line: u32, line_bytes: u32, width: usize) -> u128 {
+        let (addresses, operands) = self.inputs.split_at(width);
+        let swaps = lanes_of(self.mask).filter(|&lane| {
+            let at = addresses[lane];
+            at.wrapping_sub(line) < line_bytes && memory[at as usize..][..4] == operands[lane].to_le_bytes()
+        });
+        swaps.fold(0, |bytes, lane| bytes | 0xF << (addresses[lane] - line))
+    }
+
     /// The bytes of `memory` that its lanes access, lane by lane.
     ///
     /// # Panics
