@@ -4,9 +4,9 @@
     python3 scripts/sampling.py                          # every kernel of the list, on gpu
     python3 scripts/sampling.py saxpy spmv               # some kernels
     python3 scripts/sampling.py --config a100 --config tiny
-    python3 scripts/sampling.py --window 10000           # another length of the windows
+    python3 scripts/sampling.py --long                   # three kernels with very long loops: some minutes
 
-The kernels are those of the suite with larger data, of over a million wave instructions each; SCALED has the
+The kernels are those of the suite with larger data, of over a million wave instructions each; SCALED and LONG have the
 parameters. Each runs once in full and once with --sample, one after the other, with one thread. The result is a Markdown
 table, with the means and how often the true value lies in the interval. The exit status is 1 if a result in memory is
 wrong or the counts of instructions differ.
@@ -53,10 +53,18 @@ SCALED = {
 }
 
 
-def scaled(kernel, folder):
+# With --long: hundreds of millions of wave instructions.
+LONG = {
+    "alu_loop": {"rounds": 1 << 17},
+    "sgemm": {"m": 1024, "n": 1024, "k": 4096},
+    "pointer_chase": {"hops": 1 << 17},
+}
+
+
+def scaled(kernel, parameters, folder):
     """The launch file of a kernel with larger data."""
     text = (KERNELS / f"{kernel}.ron").read_text()
-    for name, value in SCALED[kernel].items():
+    for name, value in parameters.items():
         text, count = re.subn(rf"(\b{name}: )(?:\(full: \d+, small: \d+\)|\d+)(?=,)", rf"\g<1>{value}", text)
         if count != 1:
             sys.exit(f"{kernel}.ron: {count} parameters of the name {name}")
@@ -81,22 +89,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kernels", nargs="*", metavar="KERNEL")
     parser.add_argument("--config", action="append", help="a machine; gpu if none is given")
-    parser.add_argument("--window", type=int, help="cycles of a window")
+    parser.add_argument("--long", action="store_true", help="kernels with very long loops")
     parser.add_argument("--program", default=ROOT / "target" / "release" / "wave-sim")
     arguments = parser.parse_args()
-    unknown = [kernel for kernel in arguments.kernels if kernel not in SCALED]
+    sizes = LONG if arguments.long else SCALED
+    unknown = [kernel for kernel in arguments.kernels if kernel not in sizes]
     if unknown:
-        parser.error(f"no kernel `{unknown[0]}`; there are {', '.join(SCALED)}")
-    sample = "--sample" if arguments.window is None else f"--sample={arguments.window}"
+        parser.error(f"no kernel `{unknown[0]}`; there are {', '.join(sizes)}")
     print("| kernel | machine | wave instructions | cycles | estimated | error | interval | in it | in detail | times as fast |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     errors, inside, speeds, wrong = [], 0, [], False
     with tempfile.TemporaryDirectory() as folder:
-        for kernel in arguments.kernels or SCALED:
-            file = scaled(kernel, pathlib.Path(folder))
+        for kernel in arguments.kernels or sizes:
+            file = scaled(kernel, sizes[kernel], pathlib.Path(folder))
             for config in arguments.config or ["gpu"]:
                 whole, whole_seconds = run(arguments.program, file, config, [])
-                sampled, seconds = run(arguments.program, file, config, [sample])
+                sampled, seconds = run(arguments.program, file, config, ["--sample"])
                 true, estimated = (r["total"]["statistics"] for r in (whole, sampled))
                 wrong |= any(r["outcome"] != "verified" for r in (whole, sampled))
                 wrong |= true["core.wave_instructions"] != estimated["core.wave_instructions"]

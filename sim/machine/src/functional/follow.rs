@@ -196,8 +196,8 @@ impl Grid {
                 let since = mark.max(stand.since);
                 let rate = |steps: u64, cycles: Cycle| steps as f64 / cycles.max(1) as f64;
                 let sum = &mut sums[stand.rank];
-                sum[0] += rate(then - steps, mid - since);
-                sum[1] += rate(stand.issued - then, now - mid);
+                sum[0] += rate(then.saturating_sub(steps), mid.saturating_sub(since));
+                sum[1] += rate(stand.issued.saturating_sub(then), now - mid);
                 sum[2] += 1.0;
             }
         }
