@@ -294,15 +294,15 @@ impl Estimator {
         &self.windows[gap.windows - 1..end]
     }
 
-    /// The windows that say how sure an estimate is. In a launch with leaps these are the ones from before the first to
-    /// behind the last: its beginning and its end are simulated, and may differ as they like.
+    /// The windows that say how sure an estimate is. In a launch with leaps these are the ones from some before the first to
+    /// the one behind the last: its beginning and its end are simulated, and may differ as they like.
     fn around_gaps(&self) -> &[Window] {
         if self.counted.is_none() {
             return &self.windows;
         }
         let first = self.gaps.first().map_or(1, |gap| gap.windows);
         let last = self.gaps.last().map_or(1, |gap| gap.windows);
-        &self.windows[first - 1..(last + 1).min(self.windows.len())]
+        &self.windows[first.saturating_sub(RECENT / 2)..(last + 1).min(self.windows.len())]
     }
 
     /// The launch has ended with this report of what was simulated. Gives the report of all of it: exact where a run

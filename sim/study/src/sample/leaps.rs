@@ -21,7 +21,8 @@ const END: f64 = 3.0;
 /// the lanes of a wave touch more lines.
 const ATOMICS: f64 = 0.02;
 
-/// Windows in front of the first leap, if there are atomics: at the beginning of a launch there may be few.
+/// Windows in front of the first leap: in those at the beginning of a launch there may be few atomics, and how much windows
+/// differ is to be known.
 const BEFORE: usize = 8;
 
 impl Walk<'_> {
@@ -87,7 +88,7 @@ impl Walk<'_> {
                 patience -= 1;
                 continue;
             }
-            if end.core.device_atomics > 0 && estimator.windows() < BEFORE {
+            if estimator.windows() < BEFORE {
                 continue;
             }
             let done = (instructions(&end.core) + leapt) as f64;
