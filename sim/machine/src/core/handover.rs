@@ -59,6 +59,13 @@ pub(crate) struct Stand {
     pub(crate) rank: usize,
 }
 
+impl Standing<'_> {
+    /// The word that it issues next: a barrier at which it waits has issued.
+    fn next_word(&self, ops: &MicroOps) -> u32 {
+        self.word + if self.at_barrier { ops.get(self.word).words } else { 0 }
+    }
+}
+
 impl Waves {
     /// Starts a wave in a free slot where it stands.
     fn start_at(&mut self, slot: Slot, workgroup: usize, standing: &Standing<'_>, ops: &MicroOps) {
@@ -66,11 +73,9 @@ impl Waves {
         let wave = &mut self.waves[slot];
         wave.control.clone_from(standing.control);
         wave.predicates = standing.predicates;
-        let mut next = standing.word;
+        let next = standing.next_word(ops);
         if standing.at_barrier {
-            // The barrier has issued.
-            wave.last_word = next;
-            next += ops.get(next).words;
+            wave.last_word = standing.word;
             self.at_barrier |= 1 << slot;
         }
         wave.buffer.clear(next);
@@ -79,12 +84,9 @@ impl Waves {
 
     /// Starts a wave in a slot, which may be taken.
     fn replace(&mut self, slot: Slot, workgroup: usize, wave_id: u32) {
-        let bit = 1 << slot;
         (self.waves[slot].workgroup, self.waves[slot].wave_id) = (workgroup, wave_id);
-        self.older.iter_mut().for_each(|older| *older &= !bit);
-        self.older[slot] = self.resident & !bit;
-        self.resident |= bit;
-        self.ended &= !bit;
+        self.arrive(slot);
+        self.ended &= !(1 << slot);
     }
 }
 
@@ -157,7 +159,7 @@ impl Core {
                 issued: wave.issued,
                 word: self.next_word(slot),
                 scheduler: self.spec.index as usize * self.schedulers.len() + scheduler,
-                rank: (self.waves.older[slot] & others).count_ones() as usize,
+                rank: (self.waves.older_than(slot) & others).count_ones() as usize,
             }
         };
         self.links.starts.next_arrival().is_none().then(|| lanes_of(going_on).map(stand))
@@ -209,10 +211,7 @@ impl Core {
     /// Gives a wave what another holds.
     fn put_wave(&mut self, slot: Slot, standing: &Standing<'_>, is_other: bool, ops: &MicroOps) {
         let bit: SlotMask = 1 << slot;
-        let mut next = standing.word;
-        if standing.at_barrier {
-            next += ops.get(next).words;
-        }
+        let next = standing.next_word(ops);
         let stays = !is_other
             && self.next_word(slot) == next
             && (self.waves.at_barrier & bit != 0) == standing.at_barrier;
@@ -240,23 +239,10 @@ impl Core {
         }
         self.latches.issue_to_resolve.forget(slot);
         self.latches.shadows.retain(|&(_, other)| other != slot);
-        self.fetch.discard(slot);
-        let waves = &mut self.waves;
-        let wave = &mut waves.waves[slot];
-        wave.buffer.clear(next);
-        wave.fetch_word = next;
-        wave.straddling = false;
-        for mask in [
-            &mut waves.buffered,
-            &mut waves.shadow,
-            &mut waves.at_barrier,
-            &mut waves.fetching,
-            &mut waves.fetched_end,
-        ] {
-            *mask &= !bit;
-        }
-        waves.releases.issue(slot);
-        waves.buffer_shrinks(slot);
+        self.refetch(slot, next);
+        self.waves.shadow &= !bit;
+        self.waves.at_barrier &= !bit;
+        self.waves.releases.issue(slot);
         self.touch(slot);
     }
 

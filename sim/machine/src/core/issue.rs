@@ -418,8 +418,14 @@ impl Core {
         Ok(next)
     }
 
-    /// Redirects a wave to another word and drops what it has fetched (F6).
+    /// Redirects a wave to another word (F6).
     pub(super) fn redirect(&mut self, slot: Slot, target: u32) {
+        self.refetch(slot, target);
+        self.account.counters.taken_redirects += 1;
+    }
+
+    /// Drops what a wave has fetched; it goes on at another word.
+    pub(super) fn refetch(&mut self, slot: Slot, target: u32) {
         let bit: SlotMask = 1 << slot;
         let wave = &mut self.waves.waves[slot];
         wave.buffer.clear(target);
@@ -431,7 +437,6 @@ impl Core {
         self.waves.fetching &= !bit;
         self.waves.fetched_end &= !bit;
         self.waves.buffered &= !bit;
-        self.account.counters.taken_redirects += 1;
     }
 
     /// Starts a shadow: the wave does not issue from now on, and does not fetch from the next cycle on, until the branch

@@ -135,7 +135,7 @@ pub struct Waves {
     /// Per slot.
     pub waves: Vec<Wave>,
     /// Per slot, the slots whose waves arrived before its own.
-    pub(super) older: Vec<SlotMask>,
+    older: Vec<SlotMask>,
     /// Slots that hold a wave.
     pub resident: SlotMask,
     /// The instruction buffer is not empty.
@@ -255,10 +255,8 @@ impl Waves {
         wave.wave_id = wave_id;
         wave.last_word = 0;
         debug_assert!(wave.in_flight == 0 && wave.accesses == 0 && wave.pending_predicates == 0);
+        self.arrive(slot);
         let bit = 1 << slot;
-        self.older.iter_mut().for_each(|older| *older &= !bit);
-        self.older[slot] = self.resident;
-        self.resident |= bit;
         self.has_room |= bit;
         for mask in [
             &mut self.buffered,
@@ -271,6 +269,19 @@ impl Waves {
         ] {
             *mask &= !bit;
         }
+    }
+
+    /// The wave of a slot is resident from now on, and younger than all others.
+    pub(super) fn arrive(&mut self, slot: Slot) {
+        let bit = 1 << slot;
+        self.older.iter_mut().for_each(|older| *older &= !bit);
+        self.older[slot] = self.resident & !bit;
+        self.resident |= bit;
+    }
+
+    /// The slots whose waves arrived before that of this one.
+    pub(super) fn older_than(&self, slot: Slot) -> SlotMask {
+        self.older[slot]
     }
 
     /// The slot in `slots`, which is not empty, whose wave arrived first.

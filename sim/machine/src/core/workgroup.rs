@@ -29,6 +29,18 @@ pub struct Start {
     pub id: [u32; 3],
 }
 
+/// The position in a grid of the workgroup with this linear index.
+pub(crate) fn position(index: u64, grid: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = grid.map(u64::from);
+    [index % x, index / x % y, index / x / y].map(|n| n as u32)
+}
+
+/// The linear index of a workgroup: dispatchers start them in this order.
+pub(crate) fn index_of([i, j, k]: [u32; 3], grid: [u32; 3]) -> u64 {
+    let [x, y, _] = grid.map(u64::from);
+    u64::from(i) + x * (u64::from(j) + y * u64::from(k))
+}
+
 /// What all workgroups of a launch have in common.
 #[derive(Debug, Clone)]
 pub struct Shape {

@@ -12,6 +12,7 @@ use super::{Limits, Progress, RunError, Standstill, Stop, Until};
 use crate::config::Config;
 use crate::core::occupancy::Occupancy;
 use crate::core::report::{WaitsFor, WaveReport};
+use crate::core::workgroup::{index_of, position};
 use std::ops::Range;
 use wave_isa::program::Launch;
 
@@ -470,14 +471,12 @@ impl Grid {
 
     /// The next workgroup to start.
     pub(super) fn next_id(&self) -> [u32; 3] {
-        let [x, y, _] = self.size.map(u64::from);
-        [self.next % x, self.next / x % y, self.next / x / y].map(|n| n as u32)
+        position(self.next, self.size)
     }
 
     /// The linear index of a workgroup.
     pub(super) fn index_of(&self, id: [u32; 3]) -> u64 {
-        let [x, y, _] = self.size.map(u64::from);
-        u64::from(id[0]) + x * (u64::from(id[1]) + y * u64::from(id[2]))
+        index_of(id, self.size)
     }
 
     pub(super) fn is_over(&self) -> bool {

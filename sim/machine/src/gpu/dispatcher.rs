@@ -2,7 +2,7 @@
 
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER, exchange};
 use crate::config::Config;
-use crate::core::workgroup::Start;
+use crate::core::workgroup::{Start, position};
 use crate::memory::BitSet;
 use wave_capture::Capture;
 
@@ -119,8 +119,7 @@ impl Dispatcher {
         while self.free[self.turn] == 0 {
             self.turn = (self.turn + 1) % self.cores.len();
         }
-        let [x, y, _] = self.grid.map(u64::from);
-        let id = [self.next % x, self.next / x % y, self.next / x / y].map(|n| n as u32);
+        let id = position(self.next, self.grid);
         self.cores[self.turn].starts.push(now, Start { id });
         self.touched.insert(self.turn);
         self.free[self.turn] -= 1;

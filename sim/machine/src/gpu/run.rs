@@ -13,7 +13,7 @@ use crate::clock::{Cycle, NEVER, link};
 use crate::config::{Config, ReleaseScope};
 use crate::core::probe::{Event, EventKind, Probe, Wants};
 use crate::core::uop::MicroOps;
-use crate::core::workgroup::Shape;
+use crate::core::workgroup::{Shape, index_of};
 use crate::core::{Core, CoreLaunch, Links};
 use crate::functional::Execution;
 use crate::memory::state::State;
@@ -158,10 +158,9 @@ impl Run {
     pub(super) fn take_over(&mut self, execution: &Execution) {
         let (start, ops, cores) = (self.start, Arc::clone(&self.spec.ops), self.cores.len());
         // In the order in which they have started: some policies prefer the oldest wave.
-        let [x, y, _] = self.spec.launch.grid.map(u64::from);
+        let grid = self.spec.launch.grid;
         let mut residents: Vec<_> = execution.residents().collect();
-        residents
-            .sort_by_key(|(_, it)| u64::from(it.id[0]) + x * (u64::from(it.id[1]) + y * u64::from(it.id[2])));
+        residents.sort_by_key(|(_, it)| index_of(it.id, grid));
         for &(place, workgroup) in &residents {
             let core = self.cores.get_mut(place % cores).0;
             core.take_over(
