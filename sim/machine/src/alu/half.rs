@@ -79,12 +79,20 @@ pub(super) fn hma(a: u32, b: u32, c: u32) -> u32 {
 
 #[inline(always)]
 pub(super) fn hadd2(a: u32, b: u32) -> u32 {
-    both([a, b], |[a, b]| hadd(a, b))
+    both(
+        [a, b],
+        #[inline(always)]
+        |[a, b]| hadd(a, b),
+    )
 }
 
 #[inline(always)]
 pub(super) fn hmul2(a: u32, b: u32) -> u32 {
-    both([a, b], |[a, b]| hmul(a, b))
+    both(
+        [a, b],
+        #[inline(always)]
+        |[a, b]| hmul(a, b),
+    )
 }
 
 #[inline(always)]
@@ -115,12 +123,20 @@ pub(super) fn bma<const FMA: bool>(a: u32, b: u32, c: u32) -> u32 {
 
 #[inline(always)]
 pub(super) fn badd2(a: u32, b: u32) -> u32 {
-    both([a, b], |[a, b]| badd(a, b))
+    both(
+        [a, b],
+        #[inline(always)]
+        |[a, b]| badd(a, b),
+    )
 }
 
 #[inline(always)]
 pub(super) fn bmul2(a: u32, b: u32) -> u32 {
-    both([a, b], |[a, b]| bmul(a, b))
+    both(
+        [a, b],
+        #[inline(always)]
+        |[a, b]| bmul(a, b),
+    )
 }
 
 #[inline(always)]

@@ -88,6 +88,34 @@ fn execute_on<S: Simd>(_: S, op: Op, rows: impl Rows, context: LaneContext) -> u
 /// Every operation, for a host with (`FMA`) or without an instruction for a fused multiply-add.
 #[inline(always)]
 fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 {
+    /// A function of so many operands in every lane. By its name alone it would be called, and compiled without the host's
+    /// vector instructions, where it is too large to be inlined by itself.
+    macro_rules! map {
+        (1, $function:expr) => {
+            rows.map1(
+                #[inline(always)]
+                |a| $function(a),
+            )
+        };
+        (2, $function:expr) => {
+            rows.map2(
+                #[inline(always)]
+                |a, b| $function(a, b),
+            )
+        };
+        (3, $function:expr) => {
+            rows.map3(
+                #[inline(always)]
+                |a, b, c| $function(a, b, c),
+            )
+        };
+        (4, $function:expr) => {
+            rows.map4(
+                #[inline(always)]
+                |a, b, c, e| $function(a, b, c, e),
+            )
+        };
+    }
     /// An operation on whole rows, compiled for the kind of host as all else.
     macro_rules! whole {
         (|$sources:pat_param, $out:ident| $body:expr) => {
@@ -98,71 +126,71 @@ fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 
         };
     }
     match op {
-        Op::IAdd => rows.map2(u32::wrapping_add),
-        Op::ISub => rows.map2(u32::wrapping_sub),
-        Op::IMul => rows.map2(u32::wrapping_mul),
-        Op::IMulHi => rows.map2(int::imul_hi),
-        Op::IMad => rows.map3(int::imad),
-        Op::IDiv => rows.map2(int::idiv),
-        Op::IMod => rows.map2(int::imod),
-        Op::INeg => rows.map1(u32::wrapping_neg),
-        Op::IAbs => rows.map1(int::iabs),
-        Op::IMin => rows.map2(int::imin),
-        Op::IMax => rows.map2(int::imax),
-        Op::IClamp => rows.map3(int::iclamp),
+        Op::IAdd => map!(2, u32::wrapping_add),
+        Op::ISub => map!(2, u32::wrapping_sub),
+        Op::IMul => map!(2, u32::wrapping_mul),
+        Op::IMulHi => map!(2, int::imul_hi),
+        Op::IMad => map!(3, int::imad),
+        Op::IDiv => map!(2, int::idiv),
+        Op::IMod => map!(2, int::imod),
+        Op::INeg => map!(1, u32::wrapping_neg),
+        Op::IAbs => map!(1, int::iabs),
+        Op::IMin => map!(2, int::imin),
+        Op::IMax => map!(2, int::imax),
+        Op::IClamp => map!(3, int::iclamp),
         Op::UMin => rows.map2(|a, b| a.min(b)),
         Op::UMax => rows.map2(|a, b| a.max(b)),
         Op::And => rows.map2(|a, b| a & b),
         Op::Or => rows.map2(|a, b| a | b),
         Op::Xor => rows.map2(|a, b| a ^ b),
         Op::Not => rows.map1(|a| !a),
-        Op::Shl => rows.map2(u32::wrapping_shl),
-        Op::Shr => rows.map2(u32::wrapping_shr),
-        Op::Sar => rows.map2(int::sar),
-        Op::BitCount => rows.map1(u32::count_ones),
-        Op::BitFind => rows.map1(int::bitfind),
-        Op::BitRev => rows.map1(u32::reverse_bits),
-        Op::Bfe => rows.map3(int::bfe),
-        Op::Bfi => rows.map4(int::bfi),
+        Op::Shl => map!(2, u32::wrapping_shl),
+        Op::Shr => map!(2, u32::wrapping_shr),
+        Op::Sar => map!(2, int::sar),
+        Op::BitCount => map!(1, u32::count_ones),
+        Op::BitFind => map!(1, int::bitfind),
+        Op::BitRev => map!(1, u32::reverse_bits),
+        Op::Bfe => map!(3, int::bfe),
+        Op::Bfi => map!(4, int::bfi),
 
-        Op::FAdd => rows.map2(f32::fadd),
-        Op::FSub => rows.map2(f32::fsub),
-        Op::FMul => rows.map2(f32::fmul),
-        Op::Fma => rows.map3(f32::fma::<FMA>),
-        Op::FDiv => rows.map2(f32::fdiv),
-        Op::FNeg => rows.map1(f32::fneg),
-        Op::FAbs => rows.map1(f32::fabs),
-        Op::FMin => rows.map2(f32::fmin),
-        Op::FMax => rows.map2(f32::fmax),
-        Op::FClamp => rows.map3(f32::fclamp),
-        Op::FSqrt => rows.map1(f32::fsqrt),
-        Op::FRsqrt => rows.map1(f32::frsqrt),
-        Op::FRcp => rows.map1(f32::frcp),
-        Op::FFloor => rows.map1(f32::ffloor),
-        Op::FCeil => rows.map1(f32::fceil),
-        Op::FRound => rows.map1(f32::fround),
-        Op::FTrunc => rows.map1(f32::ftrunc),
-        Op::FFract => rows.map1(f32::ffract),
-        Op::FSat => rows.map1(f32::fsat),
+        Op::FAdd => map!(2, f32::fadd),
+        Op::FSub => map!(2, f32::fsub),
+        Op::FMul => map!(2, f32::fmul),
+        Op::Fma => map!(3, f32::fma::<FMA>),
+        Op::FDiv => map!(2, f32::fdiv),
+        Op::FNeg => map!(1, f32::fneg),
+        Op::FAbs => map!(1, f32::fabs),
+        Op::FMin => map!(2, f32::fmin),
+        Op::FMax => map!(2, f32::fmax),
+        Op::FClamp => map!(3, f32::fclamp),
+        Op::FSqrt => map!(1, f32::fsqrt),
+        Op::FRsqrt => map!(1, f32::frsqrt),
+        Op::FRcp => map!(1, f32::frcp),
+        Op::FFloor => map!(1, f32::ffloor),
+        Op::FCeil => map!(1, f32::fceil),
+        Op::FRound => map!(1, f32::fround),
+        Op::FTrunc => map!(1, f32::ftrunc),
+        Op::FFract => map!(1, f32::ffract),
+        Op::FSat => map!(1, f32::fsat),
         Op::FSin => rows.map1(sfu::fsin),
         Op::FCos => rows.map1(sfu::fcos),
         Op::FExp2 => rows.map1(sfu::fexp2),
         Op::FLog2 => rows.map1(sfu::flog2),
 
-        Op::HAdd => rows.map2(half::hadd),
-        Op::HSub => rows.map2(half::hsub),
-        Op::HMul => rows.map2(half::hmul),
-        Op::HMa => rows.map3(half::hma),
-        Op::HAdd2 => rows.map2(half::hadd2),
-        Op::HMul2 => rows.map2(half::hmul2),
-        Op::HMa2 => rows.map3(half::hma2),
-        Op::BAdd => rows.map2(half::badd),
-        Op::BSub => rows.map2(half::bsub),
-        Op::BMul => rows.map2(half::bmul),
-        Op::BMa => rows.map3(half::bma::<FMA>),
-        Op::BAdd2 => rows.map2(half::badd2),
-        Op::BMul2 => rows.map2(half::bmul2),
-        Op::BMa2 => rows.map3(half::bma2::<FMA>),
+        Op::HAdd => map!(2, half::hadd),
+        Op::HSub => map!(2, half::hsub),
+        Op::HMul => map!(2, half::hmul),
+        Op::HMa => map!(3, half::hma),
+        Op::HAdd2 => map!(2, half::hadd2),
+        Op::HMul2 => map!(2, half::hmul2),
+        Op::HMa2 => map!(3, half::hma2),
+        Op::BAdd => map!(2, half::badd),
+        Op::BSub => map!(2, half::bsub),
+        Op::BMul => map!(2, half::bmul),
+        Op::BMa => map!(3, half::bma::<FMA>),
+        Op::BAdd2 => map!(2, half::badd2),
+        Op::BMul2 => map!(2, half::bmul2),
+        Op::BMa2 => map!(3, half::bma2::<FMA>),
 
         Op::DAdd => whole!(|rows, out| f64::map(rows, out, |[a, b]| a + b)),
         Op::DSub => whole!(|rows, out| f64::map(rows, out, |[a, b]| a - b)),
@@ -171,16 +199,16 @@ fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 
         Op::DDiv => whole!(|rows, out| f64::map(rows, out, |[a, b]| a / b)),
         Op::DSqrt => whole!(|rows, out| f64::map(rows, out, |[a]| a.sqrt())),
 
-        Op::CvtF32I32 => rows.map1(convert::f32_from_i32),
-        Op::CvtF32U32 => rows.map1(convert::f32_from_u32),
-        Op::CvtI32F32 => rows.map1(convert::i32_from_f32),
-        Op::CvtU32F32 => rows.map1(convert::u32_from_f32),
-        Op::CvtF32F16 => rows.map1(convert::f32_from_f16),
-        Op::CvtF16F32 => rows.map1(convert::f16_from_f32),
+        Op::CvtF32I32 => map!(1, convert::f32_from_i32),
+        Op::CvtF32U32 => map!(1, convert::f32_from_u32),
+        Op::CvtI32F32 => map!(1, convert::i32_from_f32),
+        Op::CvtU32F32 => map!(1, convert::u32_from_f32),
+        Op::CvtF32F16 => map!(1, convert::f32_from_f16),
+        Op::CvtF16F32 => map!(1, convert::f16_from_f32),
         Op::CvtF32F64 => whole!(|rows, out| f64::to_f32(rows, out)),
         Op::CvtF64F32 => whole!(|rows, out| f64::from_f32(rows, out)),
-        Op::CvtF32Bf16 => rows.map1(convert::f32_from_bf16),
-        Op::CvtBf16F32 => rows.map1(convert::bf16_from_f32),
+        Op::CvtF32Bf16 => map!(1, convert::f32_from_bf16),
+        Op::CvtBf16F32 => map!(1, convert::bf16_from_f32),
 
         Op::ICmpEq | Op::UCmpEq => return rows.lanes_where(|a, b| a == b),
         Op::ICmpNe | Op::UCmpNe => return rows.lanes_where(|a, b| a != b),

@@ -271,7 +271,7 @@ impl Collectors {
             return;
         }
         let kept = &mut self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..];
-        for (i, &register) in op.sources[..usize::from(op.source_rows)].iter().enumerate() {
+        for (i, &register) in op.rows.sources[..usize::from(op.rows.source_rows)].iter().enumerate() {
             let row = &registers[(base + usize::from(register)) * self.width..][..self.width];
             kept[i * self.width..][..self.width].copy_from_slice(row);
         }
@@ -291,9 +291,9 @@ impl Collectors {
         let (places, from) = if self[place].kept {
             (&IN_ORDER, &self.rows[usize::from(place) * MAX_SOURCE_ROWS * self.width..])
         } else {
-            (&op.sources, &registers[base * self.width..])
+            (&op.rows.sources, &registers[base * self.width..])
         };
-        Operands { from, places: &places[..usize::from(op.source_rows)], width: self.width }
+        Operands { from, places: &places[..usize::from(op.rows.source_rows)], width: self.width }
     }
 }
 

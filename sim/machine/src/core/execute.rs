@@ -79,13 +79,13 @@ impl Core {
                 let it = collector.in_flight();
                 probe.tell(EventKind::Stage, || Event::Stage(self.step_of(now, it, Stage::Operands)));
                 let op = ops.get(it.word);
-                let computes = op.kind == Kind::Compute;
+                let computes = op.computes();
                 let mut settled = false;
                 if computes {
                     let (mask, condition) = (collector.mask, collector.condition);
                     self.compute(it, mask, condition, op);
-                    settled =
-                        self.settles(index, op, probe) && self.start_unit(now + 1, index, it, op).is_none();
+                    settled = self.settles(now + 1, index, op, probe)
+                        && self.start_unit(now + 1, index, it, op).is_none();
                     if settled {
                         let event = self.step_of(now + 1, it, Stage::Execute);
                         probe.tell(EventKind::Stage, || Event::Stage(event));
@@ -98,7 +98,9 @@ impl Core {
                 if settled {
                     self.latches.settled_to_dispatch |= 1 << index;
                 } else {
-                    sched.held += u32::from(computes);
+                    if computes {
+                        sched.held_until = sched.held_until.min(now + 1);
+                    }
                     self.latches.operands_to_dispatch.by(index, now + 1);
                 }
             }
@@ -106,15 +108,15 @@ impl Core {
         }
     }
 
-    /// True if an instruction whose operands are read may be settled before its dispatch stage: it goes to an
-    /// execution unit, and no older one waits for a unit. Matrix multiplications may not, because they lock
-    /// fragments until they leave their collector (I5).
+    /// True if an instruction that leaves its collector in the cycle `leaves`, if its unit is free, may be settled before
+    /// its dispatch stage: it goes to an execution unit, and no older one that waits for a unit leaves so early. Matrix
+    /// multiplications may not, because they lock fragments until they leave their collector (I5).
     #[inline]
-    pub(super) fn settles<P: Probe>(&self, scheduler: usize, op: &MicroOp, probe: &P) -> bool {
+    pub(super) fn settles<P: Probe>(&self, leaves: Cycle, scheduler: usize, op: &MicroOp, probe: &P) -> bool {
         probe.settles_early()
             && self.spec.settles_early
-            && op.kind == Kind::Compute
-            && self.schedulers[scheduler].held == 0
+            && op.computes()
+            && leaves < self.schedulers[scheduler].held_until
             && op.fragment_reads == 0
     }
 
@@ -155,7 +157,7 @@ impl Core {
         ops: &MicroOps,
         probe: &mut P,
     ) {
-        let mut next = NEVER;
+        let (mut next, mut held_until) = (NEVER, NEVER);
         let (mut before, mut place) = (NO_PLACE, self.schedulers[scheduler].collectors.first());
         while place != NO_PLACE {
             let collectors = &self.schedulers[scheduler].collectors;
@@ -184,11 +186,15 @@ impl Core {
             let step = self.step_of(now, it, Stage::Operands);
             let sched = &mut self.schedulers[scheduler];
             if let Some(reason) = still {
-                next = next.min(match reason {
+                let again = match reason {
                     Waiting::Unit(free) => free,
                     Waiting::Lsu if !*lsu_taken && !self.lsu.shrinks(now) => NEVER,
                     _ => now + 1,
-                });
+                };
+                next = next.min(again);
+                if op.computes() {
+                    held_until = held_until.min(again);
+                }
                 if reason != waiting {
                     probe.tell(EventKind::Waits, || Event::Waits(Waits { event: step, why: reason }));
                     self.activity.stale |= 1 << scheduler;
@@ -207,13 +213,13 @@ impl Core {
             self.activity.progress = true;
             self.activity.stale |= 1 << scheduler;
             sched.collectors.remove(before, here);
-            sched.held -= u32::from(op.kind == Kind::Compute);
             if op.fragment_reads != 0 {
                 self.finish_fragment_reads(scheduler, it.slot, ops);
             }
             probe.tell(EventKind::Stage, || Event::Stage(StageEvent { stage: Stage::Execute, ..step }));
         }
         self.latches.operands_to_dispatch.looked(scheduler, next);
+        self.schedulers[scheduler].held_until = held_until;
     }
 
     /// Called when a matrix multiplication has left its collector: only fragments that others of its wave in
@@ -247,14 +253,15 @@ impl Core {
             return Some(Waiting::Unit(sched.unit_free_at[timing.unit]));
         }
         let swizzle = self.waves.waves[it.slot].swizzle;
-        let bank = |row: u8| bank_of(op.destination + row, swizzle, self.spec.bank_mask);
-        let result = now + timing.result;
-        let rows = op.destination_rows;
-        if !(0..rows).all(|row| sched.write_ports.free(result + Cycle::from(row), bank(row))) {
+        let bank = |row: u8| bank_of(op.rows.destination + row, swizzle, self.spec.bank_mask);
+        let (result, rows) = (now + timing.result, op.rows.destination_rows);
+        let booked = match rows {
+            0 => true,
+            1 => sched.write_ports.book([bank(0)], result),
+            _ => sched.write_ports.book([bank(0), bank(1)], result),
+        };
+        if !booked {
             return Some(Waiting::WritePort);
-        }
-        for row in 0..rows {
-            sched.write_ports.reserve(result + Cycle::from(row), bank(row));
         }
         sched.unit_free_at[timing.unit] = now + timing.interval;
         if self.file.journal.is_kept() {
@@ -275,7 +282,8 @@ impl Core {
         let rows = slot * self.spec.rows_per_wave * width..(slot + 1) * self.spec.rows_per_wave * width;
         if op.inst.op == Op::MovSr {
             self.special_row(slot, op.inst.rs1);
-            let register = &mut self.file.registers[rows][usize::from(op.destination) * width..][..width];
+            let register =
+                &mut self.file.registers[rows][usize::from(op.rows.destination) * width..][..width];
             alu::merge(self.spec.host, mask, &self.file.result[..width], register);
             return;
         }
@@ -292,12 +300,12 @@ impl Core {
         }
         let registers = &mut self.file.registers[rows];
         if op.class == ExecClass::IntDiv {
-            let divisor = &registers[usize::from(op.sources[1]) * width..][..width];
+            let divisor = &registers[usize::from(op.rows.sources[1]) * width..][..width];
             let zeros = alu::zero_lanes(divisor) & mask;
             self.account.counters.divisions_by_zero += u64::from(zeros.count_ones());
         }
         let (lanes, result) = ((mask, condition), &mut self.file.result);
-        let predicate = alu::update(self.spec.host, &op.row_op(), registers, width, lanes, result);
+        let predicate = alu::update(self.spec.host, &op.rows, registers, width, lanes, result);
         if op.predicate_write != 0 {
             let lanes = &mut self.waves.waves[slot].predicates[op.predicate_write.trailing_zeros() as usize];
             *lanes = *lanes & !mask | predicate & mask;
@@ -306,13 +314,13 @@ impl Core {
 
     /// Notes in the journal what the result of an instruction for an execution unit is about to overwrite.
     fn keep_overwritten(&mut self, it: InFlight, op: &MicroOp) {
-        let first = (self.slot_rows(it.slot) + usize::from(op.destination)) * self.spec.width;
-        let rows = &self.file.registers[first..][..usize::from(op.destination_rows) * self.spec.width];
+        let first = (self.slot_rows(it.slot) + usize::from(op.rows.destination)) * self.spec.width;
+        let rows = &self.file.registers[first..][..usize::from(op.rows.destination_rows) * self.spec.width];
         let predicate = (op.predicate_write != 0).then(|| {
             let index = op.predicate_write.trailing_zeros() as u8;
             (index, self.waves.waves[it.slot].predicates[usize::from(index)])
         });
-        self.file.journal.overwrites(it, (op.destination, rows), predicate);
+        self.file.journal.overwrites(it, (op.rows.destination, rows), predicate);
         if op.inst.op == Op::MmaCompute {
             let at = self.fragment_at(it.slot, 2, op.inst.rs2);
             self.file.journal.overwrites_fragment(
@@ -335,7 +343,7 @@ impl Core {
             for &retired in &due {
                 probe.tell(EventKind::Stage, || {
                     // The rows were written one a cycle, the last in this cycle.
-                    let rows = ops.get(retired.word).destination_rows.max(1);
+                    let rows = ops.get(retired.word).rows.destination_rows.max(1);
                     let cycle = now + 1 - Cycle::from(rows);
                     Event::Stage(self.step_of(cycle, retired, Stage::WriteBack))
                 });
@@ -351,7 +359,7 @@ impl Core {
         let Some((access, row)) = self.lsu.returning() else { return };
         let slot = access.slot;
         let op = ops.get(access.word);
-        let register = op.destination + row;
+        let register = op.rows.destination + row;
         let wave = &self.waves.waves[slot];
         let bank = bank_of(register, wave.swizzle, self.spec.bank_mask);
         let ports: &WritePorts = &self.schedulers[usize::from(wave.scheduler)].write_ports;
@@ -369,7 +377,7 @@ impl Core {
                 Event::Stage(self.step_of(now, access.in_flight(), Stage::WriteBack))
             });
         }
-        if let Some(retired) = self.lsu.row_written(op.destination_rows) {
+        if let Some(retired) = self.lsu.row_written(op.rows.destination_rows) {
             self.retire_access(now, retired, ops, probe);
         }
     }
@@ -409,7 +417,7 @@ impl Core {
     /// its result.
     fn results(&self, event: StageEvent, op: &MicroOp) -> Results<'_> {
         let width = self.spec.width;
-        let first = (self.slot_rows(event.slot) + usize::from(op.destination)) * width;
+        let first = (self.slot_rows(event.slot) + usize::from(op.rows.destination)) * width;
         let fragment = match op.fragment_locks {
             0 => &[],
             locks => {
@@ -421,7 +429,7 @@ impl Core {
             0 => 0,
             bit => self.waves.waves[event.slot].predicates[bit.trailing_zeros() as usize],
         };
-        let registers = &self.file.registers[first..][..usize::from(op.destination_rows) * width];
+        let registers = &self.file.registers[first..][..usize::from(op.rows.destination_rows) * width];
         Results { event, registers, predicate, fragment }
     }
 
@@ -434,7 +442,7 @@ impl Core {
         probe: &mut P,
     ) {
         let op = ops.get(retired.word);
-        let returns = op.destination_rows > 0;
+        let returns = op.rows.destination_rows > 0;
         self.waves.access_ends(retired.slot, returns);
         if returns {
             self.waves.waves[retired.slot].pending_loads.remove_all(&op.writes);

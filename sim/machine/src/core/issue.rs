@@ -316,7 +316,7 @@ impl Core {
             Kind::Wait => self.start_shadow(now, slot),
             Kind::Nop | Kind::Illegal(_) | Kind::End => {}
             Kind::Compute | Kind::Memory(_) => {
-                self.collect(now, scheduler, InFlight { slot, sequence, word }, (lanes, op), probe);
+                self.collect(now, scheduler, InFlight { slot, sequence, word }, (lanes, op), ops, probe);
             }
         }
         self.waves.refresh(slot, ops);
@@ -342,6 +342,7 @@ impl Core {
         scheduler: usize,
         it: InFlight,
         (lanes, op): (u64, &MicroOp),
+        ops: &MicroOps,
         probe: &mut P,
     ) {
         let slot = it.slot;
@@ -354,7 +355,7 @@ impl Core {
         if let Kind::Memory(_) = op.kind {
             wave.pending_loads.insert_all(&op.writes);
             wave.accesses += 1;
-            wave.loads += u32::from(op.destination_rows > 0);
+            wave.loads += u32::from(op.rows.destination_rows > 0);
         }
         let condition = op.condition_lanes(&wave.predicates);
         let sched = &mut self.schedulers[scheduler];
@@ -362,14 +363,14 @@ impl Core {
         self.account.counters.bank_conflicts += waits;
         self.waves.collecting |= 1 << slot;
         let collectors = &self.schedulers[scheduler].collectors;
-        let settled = self.settles(scheduler, op, probe)
+        let settled = self.settles(read + 1, scheduler, op, probe)
             && self.spec.issue_width == 1
             && read <= now + READ_WITHIN
             // Every older instruction in a collector must finish its reads later, so that it cannot take the
-            // unit or a write port first. None of them may be of this wave: its sources are still in the
-            // registers.
+            // unit or a write port first. Of this wave there may be accesses, which have read their sources in this
+            // cycle at the latest, but they are still in the registers.
             && read < self.latches.issue_to_operands.at(scheduler)
-            && collectors.iter().all(|c| c.slot() != slot)
+            && collectors.iter().all(|c| c.slot() != slot || !ops.get(c.word).takes_rows_late(op))
             && self.start_unit(read + 1, scheduler, it, op).is_none();
         let sched = &mut self.schedulers[scheduler];
         if settled {

@@ -63,9 +63,9 @@ struct Scheduler {
     /// Active set of the policy `two_level`.
     active_set: SlotMask,
     collectors: Collectors,
-    /// Instructions for an execution unit that have read their operands and wait in a collector to be
-    /// dispatched.
-    held: u32,
+    /// First cycle in which an instruction may leave that has read its operands, goes to an execution unit and is not
+    /// settled; [`NEVER`] if there is none.
+    held_until: Cycle,
     banks: Banks,
     recent: Recent,
     /// Use to which empty issue slots are charged until the scheduler's state changes.
@@ -167,7 +167,7 @@ impl Core {
                     last_issued: s,
                     active_set: 0,
                     collectors: Collectors::new(c.registers.collectors, spec.width),
-                    held: 0,
+                    held_until: NEVER,
                     banks: Banks::new(c.registers.banks),
                     recent: Recent::default(),
                     waits_for: SlotUse::Empty,

@@ -92,20 +92,14 @@ pub struct MicroOp {
     pub class: ExecClass,
     /// Words that the instruction takes.
     pub words: u32,
-    /// Rows read, in operand order, as register numbers.
-    pub sources: [u8; MAX_SOURCE_ROWS],
-    /// How many of `sources` are used.
-    pub(crate) source_rows: u8,
-    /// Rows to read from the banks: `sources` without repetitions (O1).
+    /// Rows read, in operand order, and rows written. Of lane arithmetic it is all that there is to do.
+    pub rows: RowOp,
+    /// Rows to read from the banks: the sources without repetitions (O1).
     pub reads: [u8; MAX_SOURCE_ROWS],
     /// How many of `reads` are used.
     pub read_rows: u8,
     /// The predicate operand (not the guard), and whether it is negated.
     pub predicate_source: Option<(u8, bool)>,
-    /// First register written.
-    pub destination: u8,
-    /// Rows written.
-    pub destination_rows: u8,
     /// Registers written, as a set.
     pub writes: RegisterSet,
     /// Registers read or written. None may have a write outstanding at issue (I2).
@@ -235,13 +229,17 @@ impl MicroOp {
             kind,
             class: ExecClass::Control,
             words: 1,
-            sources: [0; MAX_SOURCE_ROWS],
-            source_rows: 0,
+            rows: RowOp {
+                op: Op::Nop,
+                sources: [0; MAX_SOURCE_ROWS],
+                source_rows: 0,
+                destination: 0,
+                destination_rows: 0,
+                imm: 0,
+            },
             reads: [0; MAX_SOURCE_ROWS],
             read_rows: 0,
             predicate_source: None,
-            destination: 0,
-            destination_rows: 0,
             writes: RegisterSet::default(),
             hazards: RegisterSet::default(),
             predicate_write: 0,
@@ -262,16 +260,16 @@ impl MicroOp {
         for (first, rows) in inst.sources() {
             op.hazards.insert_rows(first, rows);
             for register in first..=first + (rows - 1) {
-                if !op.sources[..usize::from(op.source_rows)].contains(&register) {
+                if !op.rows.sources[..usize::from(op.rows.source_rows)].contains(&register) {
                     op.reads[usize::from(op.read_rows)] = register;
                     op.read_rows += 1;
                 }
-                op.sources[usize::from(op.source_rows)] = register;
-                op.source_rows += 1;
+                op.rows.sources[usize::from(op.rows.source_rows)] = register;
+                op.rows.source_rows += 1;
             }
         }
         if let Some((first, rows)) = inst.destination(width) {
-            (op.destination, op.destination_rows) = (first, rows);
+            (op.rows.destination, op.rows.destination_rows) = (first, rows);
             op.writes.insert_rows(first, rows);
             op.hazards.insert_all(&op.writes.clone());
         }
@@ -307,8 +305,9 @@ impl MicroOp {
             // The core's targets are words of the kernel.
             inst.imm = inst.imm / WORD_BYTES - kernel.code.start;
         }
+        (op.rows.op, op.rows.imm) = (inst.op, inst.imm);
         op.inst = inst;
-        op.mix = Mix::of(inst.op, op.source_rows, op.read_rows, op.destination_rows).index();
+        op.mix = Mix::of(inst.op, op.rows.source_rows, op.read_rows, op.rows.destination_rows).index();
         op
     }
 
@@ -366,26 +365,13 @@ impl MicroOp {
         }
     }
 
-    /// The lane arithmetic that it is.
-    #[inline]
-    pub(crate) fn row_op(&self) -> RowOp {
-        RowOp {
-            op: self.inst.op,
-            sources: self.sources,
-            source_rows: self.source_rows,
-            destination: self.destination,
-            destination_rows: self.destination_rows,
-            imm: self.inst.imm,
-        }
-    }
-
     fn run_step(&self) -> RunStep {
-        let is_in_lanes = self.kind == Kind::Compute && !matches!(self.inst.op, Op::MovSr | Op::MmaCompute);
+        let is_in_lanes = self.computes() && !matches!(self.inst.op, Op::MovSr | Op::MmaCompute);
         let guard = self.inst.guard;
         let condition = |(predicate, negated)| Condition::of(predicate, negated);
         RunStep {
             words: if is_in_lanes { self.words } else { 0 },
-            row_op: self.row_op(),
+            row_op: self.rows,
             guard: if guard.is_some() {
                 Condition::of(guard.predicate, guard.negated)
             } else {
@@ -414,6 +400,18 @@ impl MicroOp {
     #[inline]
     pub(crate) fn releases(&self) -> bool {
         matches!(self.kind, Kind::Fence { release: true, .. }) && self.inst.scope >= Scope::Device
+    }
+
+    /// True if it takes its operands when it leaves its collector and not when they are read, and `later` overwrites one.
+    #[inline]
+    pub(crate) fn takes_rows_late(&self, later: &MicroOp) -> bool {
+        matches!(self.kind, Kind::Memory(_)) && self.hazards.intersects(&later.writes)
+    }
+
+    /// True if it goes to an execution unit.
+    #[inline]
+    pub(crate) fn computes(&self) -> bool {
+        matches!(self.kind, Kind::Compute)
     }
 
     /// True if it passes through an operand collector.

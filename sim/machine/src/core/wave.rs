@@ -372,19 +372,23 @@ impl Waves {
             && wave.pending_predicates & op.predicate_hazards == 0
             && wave.pending_fragments & op.fragment_hazards == 0
             && wave.reading_fragments & op.fragment_locks == 0;
-        let collects = op.needs_collector();
-        let drains = !collects && self.drains(slot, op);
-        let releases = op.releases();
         let put = |mask: &mut SlotMask, on: bool| *mask = *mask & !bit | SlotMask::from(on) << slot;
         put(&mut self.memory_hazard, memory_hazard);
         put(&mut self.hazard_free, free);
+        let collected = self.needs_collector & bit != 0;
+        if op.needs_collector() && collected {
+            // What follows is about instructions that are done at issue.
+            return;
+        }
+        let drains = self.drains(slot, op);
+        let releases = op.releases();
+        put(&mut self.needs_collector, op.needs_collector());
         put(&mut self.draining, drains);
-        put(&mut self.needs_collector, collects);
         put(&mut self.release_fences, releases);
         put(&mut self.system_fences, releases && op.inst.scope == Scope::System);
     }
 
-    /// True if the wave's next instruction, one that is done at issue, has to wait for accesses of its wave as they
+    /// True if the wave's next instruction is one that is done at issue and has to wait for accesses of its wave as they
     /// were at the end of the cycle before (B4, B5), or for stores of its core (B6).
     fn drains(&self, slot: Slot, op: &MicroOp) -> bool {
         let wave = &self.waves[slot];

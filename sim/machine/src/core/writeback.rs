@@ -28,16 +28,32 @@ impl WritePorts {
     /// True if a row of this bank can be written in that cycle.
     #[inline]
     pub(crate) fn free(&self, cycle: Cycle, bank: u32) -> bool {
-        let (about, taken) = self.reserved[(cycle & self.mask) as usize];
-        about != cycle || taken >> bank & 1 == 0 && taken.count_ones() < self.ports
+        self.with(cycle, bank).is_some()
     }
 
-    /// Reserves a port and the bank.
+    /// The banks that are written in a cycle if this one is too; `None` if it cannot.
     #[inline]
-    pub(crate) fn reserve(&mut self, cycle: Cycle, bank: u32) {
-        let entry = &mut self.reserved[(cycle & self.mask) as usize];
-        let taken = if entry.0 == cycle { entry.1 } else { 0 };
-        *entry = (cycle, taken | 1 << bank);
+    fn with(&self, cycle: Cycle, bank: u32) -> Option<u32> {
+        let (about, reserved) = self.reserved[(cycle & self.mask) as usize];
+        let taken = if about == cycle { reserved } else { 0 };
+        let is_free = taken == 0 || taken >> bank & 1 == 0 && taken.count_ones() < self.ports;
+        is_free.then_some(taken | 1 << bank)
+    }
+
+    /// Reserves a port for each row of a result and its bank, for the first row in the cycle `first`, for each other one
+    /// cycle later. If one is taken, reserves none and returns false.
+    #[inline]
+    pub(crate) fn book<const ROWS: usize>(&mut self, banks: [u32; ROWS], first: Cycle) -> bool {
+        let mut entries = [(0, 0); ROWS];
+        for (row, (entry, bank)) in entries.iter_mut().zip(banks).enumerate() {
+            let cycle = first + row as Cycle;
+            let Some(taken) = self.with(cycle, bank) else { return false };
+            *entry = (cycle, taken);
+        }
+        for entry in entries {
+            self.reserved[(entry.0 & self.mask) as usize] = entry;
+        }
+        true
     }
 }
 

@@ -288,7 +288,7 @@ impl Lanes {
                 &self.result[..width]
             }
         };
-        let register = &mut wave.registers[usize::from(op.destination) * width..][..width];
+        let register = &mut wave.registers[usize::from(op.rows.destination) * width..][..width];
         alu::merge(self.host, lanes, row, register);
     }
 
@@ -311,7 +311,7 @@ impl Lanes {
             Space::Device => &mut *memories.device,
         };
         let rows = |row: &u8| &wave.registers[usize::from(*row) * width..][..width];
-        let sources = op.sources[..usize::from(op.source_rows)].iter().map(rows);
+        let sources = op.rows.sources[..usize::from(op.rows.source_rows)].iter().map(rows);
         self.access.begin(op, memory, (word, lanes), sources, width);
         let footprint = self.footprint.as_mut().filter(|_| memory.space == Space::Device);
         let geometry = footprint.as_ref().map(|footprint| footprint.geometry());
@@ -341,8 +341,8 @@ impl Lanes {
             Some((kind, index)) => &mut wave.fragments[(kind * MMA_FRAGMENTS + index) * size..][..size],
         };
         self.access.perform(op, bytes, fragment, width);
-        for row in 0..op.destination_rows {
-            let first = (usize::from(op.destination) + usize::from(row)) * width;
+        for row in 0..op.rows.destination_rows {
+            let first = (usize::from(op.rows.destination) + usize::from(row)) * width;
             let register = &mut wave.registers[first..][..width];
             alu::merge(self.host, lanes, self.access.output_row(row, width), register);
         }

@@ -59,7 +59,7 @@ impl Observer for Log {
                 let predicate =
                     (op.predicate_write != 0).then(|| op.predicate_write.trailing_zeros() as usize);
                 let key = (place, at.sequence);
-                self.destinations.insert(key, (op.destination, op.destination_rows, predicate));
+                self.destinations.insert(key, (op.rows.destination, op.rows.destination_rows, predicate));
                 self.is_memory.insert(key, op.inst.op.memory().is_some());
             }
             Event::Stage(at) if at.stage == Stage::WriteBack => {

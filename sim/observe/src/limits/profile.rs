@@ -335,7 +335,7 @@ impl Profiler {
                 issue: event.cycle,
                 executed: event.cycle,
                 waits: None,
-                returns: op.destination_rows > 0 || op.fragment_locks != 0,
+                returns: op.rows.destination_rows > 0 || op.fragment_locks != 0,
                 memory: matches!(op.kind, Kind::Memory(_)),
                 writes: op.writes,
                 predicates: op.predicate_write,

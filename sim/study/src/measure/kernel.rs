@@ -191,7 +191,7 @@ impl Kernel {
             work.instructions += 1.0;
             work.words += f64::from(op.words);
             work.rows_read += f64::from(op.read_rows);
-            work.rows_written += f64::from(op.destination_rows);
+            work.rows_written += f64::from(op.rows.destination_rows);
             if matches!(op.kind, Kind::Memory(_) | Kind::Compute) {
                 // Reads until the last one of a bank, or one cycle without operands, and the cycle in which
                 // it leaves (O1, O3, X1).

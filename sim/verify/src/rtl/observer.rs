@@ -153,7 +153,7 @@ impl<F: FnMut(Vec<Record>) -> ControlFlow<()>> RecordStream<'_, F> {
         self.waves[event.slot] = (workgroup, wave);
         if op.needs_collector() && mask != 0 {
             let predicate = op.predicate_write != 0;
-            let place = InFlight { lanes: mask, registers: op.destination_rows > 0, predicate };
+            let place = InFlight { lanes: mask, registers: op.rows.destination_rows > 0, predicate };
             self.in_flight.insert((event.slot, event.sequence), place);
         }
     }

@@ -112,7 +112,7 @@ impl MemoryInstruction {
         self.mask = mask;
         self.memory = memory;
         self.scope = op.inst.scope;
-        self.returns = op.destination_rows > 0;
+        self.returns = op.rows.destination_rows > 0;
         // The fragment of a tile is in the field that holds no register: rs2 of a store, rd of a load.
         self.fragment = if op.inst.op == Op::MmaStoreC { op.inst.rs2 } else { op.inst.rd };
         for (input, source) in self.inputs.chunks_exact_mut(width).zip(sources) {

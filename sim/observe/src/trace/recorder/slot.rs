@@ -187,8 +187,8 @@ pub(super) fn still_open(mut record: Box<Record>, waits: Option<(Wait, Cycle)>, 
 /// Kind and index of the destination of an instruction.
 pub(super) fn destination(issued: &Issued<'_>) -> (DestinationKind, u8) {
     let (op, inst) = (issued.op, &issued.op.inst);
-    if op.destination_rows > 0 {
-        return (DestinationKind::Registers, op.destination);
+    if op.rows.destination_rows > 0 {
+        return (DestinationKind::Registers, op.rows.destination);
     }
     if op.predicate_write != 0 {
         return (DestinationKind::Predicate, inst.rd);
