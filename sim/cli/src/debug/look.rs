@@ -279,7 +279,7 @@ pub(super) fn where_it_is(flight: &Flight) -> String {
         Place::Collector(Waiting::Unit(cycle)) => {
             format!("in a collector, its operands are read; its unit can take it in cycle {cycle}")
         }
-        Place::Collector(Waiting::WritePort) => "in a collector; waits for a write port".to_owned(),
+        Place::Collector(Waiting::WritePort(_)) => "in a collector; waits for a write port".to_owned(),
         Place::Collector(Waiting::Lsu) => {
             "in a collector; the load/store unit is full or has taken another".to_owned()
         }

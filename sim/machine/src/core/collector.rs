@@ -24,8 +24,8 @@ pub enum Waiting {
     Banks(Cycle),
     /// Its execution unit, which is busy until this cycle.
     Unit(Cycle),
-    /// A write port in the cycle of its result. It tries again each cycle (X3).
-    WritePort,
+    /// A write port in the cycle of its result. It tries again in this cycle (X3).
+    WritePort(Cycle),
     /// The load/store unit, which is full or has taken another instruction.
     Lsu,
 }

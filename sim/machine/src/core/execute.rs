@@ -1,14 +1,14 @@
-//! Operand read, dispatch to the execution units, and write-back of their results.
+//! What instructions for the execution units compute, the timing of the units, and the write-back of results.
 
 use super::Core;
-use super::collector::{NO_PLACE, Waiting, bank_of};
-use super::probe::{Event, EventKind, Probe, Results, Stage, StageEvent, Waits};
+use super::collector::bank_of;
+use super::probe::{Event, EventKind, Probe, Results, Stage, StageEvent};
 use super::straight::READ_WITHIN;
-use super::uop::{Kind, MicroOp, MicroOps};
+use super::uop::{MicroOp, MicroOps};
 use super::wave::InFlight;
 use super::writeback::{MAX_RESULT_ROWS, WritePorts};
 use crate::alu::{self, FRAGMENT_ROWS};
-use crate::clock::{Cycle, NEVER};
+use crate::clock::Cycle;
 use crate::config::Config;
 use wave_isa::{ExecClass, MMA_FRAGMENTS, Op};
 
@@ -46,229 +46,10 @@ impl UnitTiming {
 }
 
 impl Core {
-    /// The operand read stage: handles instructions whose last row is read in this cycle, oldest first.
-    ///
-    /// An instruction for an execution unit is settled here unless an older one is held up: its unit entry
-    /// and write ports are booked for the next cycle. That is safe because an instruction that finishes its
-    /// reads later also leaves later. Runs that visit every cycle, and those with an observer that needs it, leave
-    /// the decision to the dispatch stage; tests compare the two.
-    pub(super) fn read_operands<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        let (straight, slots) = self.latches.issue_to_dispatch.read(now);
-        self.waves.collecting &= !slots;
-        self.activity.stale |= straight;
-        self.activity.progress |= straight != 0;
-        let mut due = self.latches.issue_to_operands.due(now);
-        while due != 0 {
-            let index = due.trailing_zeros() as usize;
-            due &= due - 1;
-            self.activity.progress = true;
-            self.activity.stale |= 1 << index;
-            let mut next = NEVER;
-            let mut place = self.schedulers[index].collectors.first();
-            while place != NO_PLACE {
-                let collectors = &self.schedulers[index].collectors;
-                let collector = &collectors[place];
-                let here = place;
-                place = collectors.after(place);
-                let Waiting::Banks(read) = collector.waiting else { continue };
-                if read > now {
-                    next = next.min(read);
-                    continue;
-                }
-                self.waves.collecting &= !(1 << collector.slot);
-                let it = collector.in_flight();
-                probe.tell(EventKind::Stage, || Event::Stage(self.step_of(now, it, Stage::Operands)));
-                let op = ops.get(it.word);
-                let computes = op.computes();
-                let mut settled = false;
-                if computes {
-                    let (mask, condition) = (collector.mask, collector.condition);
-                    self.compute(it, mask, condition, op);
-                    settled = self.settles(now + 1, index, op, probe)
-                        && self.start_unit(now + 1, index, it, op).is_none();
-                    if settled {
-                        let event = self.step_of(now + 1, it, Stage::Execute);
-                        probe.tell(EventKind::Stage, || Event::Stage(event));
-                    }
-                }
-                let sched = &mut self.schedulers[index];
-                // The dispatch stage asks the unit in the next cycle.
-                sched.collectors[here].waiting = Waiting::Unit(now + 1);
-                sched.collectors[here].settled = settled;
-                if settled {
-                    self.latches.settled_to_dispatch |= 1 << index;
-                } else {
-                    if computes {
-                        sched.held_until = sched.held_until.min(now + 1);
-                    }
-                    self.latches.operands_to_dispatch.by(index, now + 1);
-                }
-            }
-            self.latches.issue_to_operands.looked(index, next);
-        }
-    }
-
-    /// True if an instruction that leaves its collector in the cycle `leaves`, if its unit is free, may be settled before
-    /// its dispatch stage: it goes to an execution unit, and no older one that waits for a unit leaves so early. Matrix
-    /// multiplications may not, because they lock fragments until they leave their collector (I5).
-    #[inline]
-    pub(super) fn settles<P: Probe>(&self, leaves: Cycle, scheduler: usize, op: &MicroOp, probe: &P) -> bool {
-        probe.settles_early()
-            && self.spec.settles_early
-            && op.computes()
-            && leaves < self.schedulers[scheduler].held_until
-            && op.fragment_reads == 0
-    }
-
-    /// The dispatch stage: instructions whose operands are read leave their collectors, oldest first. Each
-    /// unit of a scheduler takes one a cycle, the load/store unit one of all schedulers (X1, X4).
-    pub(super) fn dispatch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        let mut leaving = std::mem::take(&mut self.latches.settled_to_dispatch);
-        let gone = leaving | self.latches.issue_to_dispatch.leave();
-        self.activity.progress |= gone != 0;
-        self.activity.stale |= gone;
-        while leaving != 0 {
-            self.schedulers[leaving.trailing_zeros() as usize].collectors.remove_settled();
-            leaving &= leaving - 1;
-        }
-        let due = self.latches.operands_to_dispatch.due(now);
-        if due == 0 {
-            return;
-        }
-        // The scheduler after the last user of the load/store unit is asked first (X4).
-        let later = u32::MAX << self.lsu_turn;
-        let mut lsu_taken = false;
-        for mut rest in [due & later, due & !later] {
-            while rest != 0 {
-                let scheduler = rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                self.dispatch_from(now, scheduler, &mut lsu_taken, ops, probe);
-            }
-        }
-    }
-
-    /// The dispatch stage of one scheduler. `lsu_taken`: another scheduler has used the load/store unit in
-    /// this cycle.
-    fn dispatch_from<P: Probe>(
-        &mut self,
-        now: Cycle,
-        scheduler: usize,
-        lsu_taken: &mut bool,
-        ops: &MicroOps,
-        probe: &mut P,
-    ) {
-        let (mut next, mut held_until) = (NEVER, NEVER);
-        let (mut before, mut place) = (NO_PLACE, self.schedulers[scheduler].collectors.first());
-        while place != NO_PLACE {
-            let collectors = &self.schedulers[scheduler].collectors;
-            let collector = &collectors[place];
-            let (here, waiting) = (place, collector.waiting);
-            place = collectors.after(place);
-            if let Waiting::Banks(_) = waiting {
-                before = here;
-                continue;
-            }
-            let it = collector.in_flight();
-            let op = ops.get(it.word);
-            let base = self.slot_rows(it.slot);
-            let still = match (waiting, op.kind) {
-                (Waiting::Unit(free), _) if free > now => Some(waiting),
-                (_, Kind::Memory(_)) if *lsu_taken || !self.lsu.has_room(now) => Some(Waiting::Lsu),
-                (_, Kind::Memory(memory)) => {
-                    *lsu_taken = true;
-                    self.lsu_turn = if scheduler + 1 < self.schedulers.len() { scheduler + 1 } else { 0 };
-                    let operands = collectors.operands(here, op, &self.file.registers, base);
-                    self.lsu.accept(collector, op, memory, operands);
-                    None
-                }
-                _ => self.start_unit(now, scheduler, it, op),
-            };
-            let step = self.step_of(now, it, Stage::Operands);
-            let sched = &mut self.schedulers[scheduler];
-            if let Some(reason) = still {
-                let again = match reason {
-                    Waiting::Unit(free) => free,
-                    Waiting::Lsu if !*lsu_taken && !self.lsu.shrinks(now) => NEVER,
-                    _ => now + 1,
-                };
-                next = next.min(again);
-                if op.computes() {
-                    held_until = held_until.min(again);
-                }
-                if reason != waiting {
-                    probe.tell(EventKind::Waits, || Event::Waits(Waits { event: step, why: reason }));
-                    self.activity.stale |= 1 << scheduler;
-                    sched.collectors[here].waiting = reason;
-                    if reason == Waiting::Lsu {
-                        sched.collectors.keep(here, op, &self.file.registers, base);
-                    }
-                }
-                if reason == Waiting::WritePort {
-                    self.account.counters.write_port_conflicts += 1;
-                    self.activity.progress = true;
-                }
-                before = here;
-                continue;
-            }
-            self.activity.progress = true;
-            self.activity.stale |= 1 << scheduler;
-            sched.collectors.remove(before, here);
-            if op.fragment_reads != 0 {
-                self.finish_fragment_reads(scheduler, it.slot, ops);
-            }
-            probe.tell(EventKind::Stage, || Event::Stage(StageEvent { stage: Stage::Execute, ..step }));
-        }
-        self.latches.operands_to_dispatch.looked(scheduler, next);
-        self.schedulers[scheduler].held_until = held_until;
-    }
-
-    /// Called when a matrix multiplication has left its collector: only fragments that others of its wave in
-    /// collectors have yet to read stay locked.
-    fn finish_fragment_reads(&mut self, scheduler: usize, slot: usize, ops: &MicroOps) {
-        let left = self.schedulers[scheduler].collectors.iter().filter(|c| c.slot() == slot);
-        self.waves.waves[slot].reading_fragments =
-            left.fold(0, |reads, c| reads | ops.get(c.word).fragment_reads);
-        self.waves.refresh(slot, ops);
-    }
-
     /// First row of a wave's registers in the core's register file.
     #[inline]
     pub(super) fn slot_rows(&self, slot: usize) -> usize {
         slot * self.spec.rows_per_wave
-    }
-
-    /// Starts an instruction in its unit: books the unit's entry, the write ports and the retirement. `now`
-    /// is the cycle in which it leaves its collector and may lie ahead. If something is taken, books nothing
-    /// and returns what to wait for.
-    pub(super) fn start_unit(
-        &mut self,
-        now: Cycle,
-        scheduler: usize,
-        it: InFlight,
-        op: &MicroOp,
-    ) -> Option<Waiting> {
-        let timing = self.spec.units[op.class as usize];
-        let sched = &mut self.schedulers[scheduler];
-        if sched.unit_free_at[timing.unit] > now {
-            return Some(Waiting::Unit(sched.unit_free_at[timing.unit]));
-        }
-        let swizzle = self.waves.waves[it.slot].swizzle;
-        let bank = |row: u8| bank_of(op.rows.destination + row, swizzle, self.spec.bank_mask);
-        let (result, rows) = (now + timing.result, op.rows.destination_rows);
-        let booked = match rows {
-            0 => true,
-            1 => sched.write_ports.book([bank(0)], result),
-            _ => sched.write_ports.book([bank(0), bank(1)], result),
-        };
-        if !booked {
-            return Some(Waiting::WritePort);
-        }
-        sched.unit_free_at[timing.unit] = now + timing.interval;
-        if self.file.journal.is_kept() {
-            self.file.journal.is_written(it, result);
-        }
-        self.latches.execute_to_write_back.schedule(result + Cycle::from(rows.max(1) - 1), it);
-        None
     }
 
     /// Computes an instruction for an execution unit and merges the result into the lanes `mask` of its

@@ -169,7 +169,7 @@ impl Core {
             || here & waves.collecting != 0
         {
             return match oldest_waits(sched, self.latches.issue_to_dispatch.collectors(scheduler), now) {
-                Some(Waiting::Unit(_) | Waiting::WritePort) => SlotUse::Unit,
+                Some(Waiting::Unit(_) | Waiting::WritePort(_)) => SlotUse::Unit,
                 Some(Waiting::Lsu) => SlotUse::Lsu,
                 Some(Waiting::Banks(_)) | None => SlotUse::Operand,
             };
@@ -363,12 +363,15 @@ impl Core {
         self.account.counters.bank_conflicts += waits;
         self.waves.collecting |= 1 << slot;
         let collectors = &self.schedulers[scheduler].collectors;
-        let settled = self.settles(read + 1, scheduler, op, probe)
+        let settled = self.settles_early(probe)
+            && op.computes()
+            // A matrix multiplication locks fragments until it leaves its collector (I5).
+            && op.fragment_reads == 0
             && self.spec.issue_width == 1
             && read <= now + READ_WITHIN
-            // Every older instruction in a collector must finish its reads later, so that it cannot take the
-            // unit or a write port first. Of this wave there may be accesses, which have read their sources in this
-            // cycle at the latest, but they are still in the registers.
+            // Every older instruction in a collector must leave it later, so that it cannot take the unit or a write
+            // port first. Of this wave there may be accesses, which have read their sources in this cycle at the
+            // latest, but they are still in the registers.
             && read < self.latches.issue_to_operands.at(scheduler)
             && collectors.iter().all(|c| c.slot() != slot || !ops.get(c.word).takes_rows_late(op))
             && self.start_unit(read + 1, scheduler, it, op).is_none();

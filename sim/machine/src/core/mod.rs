@@ -6,6 +6,7 @@
 
 pub mod account;
 pub mod collector;
+mod dispatch;
 pub mod divergence;
 pub mod execute;
 pub(crate) mod fetch;
@@ -63,9 +64,6 @@ struct Scheduler {
     /// Active set of the policy `two_level`.
     active_set: SlotMask,
     collectors: Collectors,
-    /// First cycle in which an instruction may leave that has read its operands, goes to an execution unit and is not
-    /// settled; [`NEVER`] if there is none.
-    held_until: Cycle,
     banks: Banks,
     recent: Recent,
     /// Use to which empty issue slots are charged until the scheduler's state changes.
@@ -167,7 +165,6 @@ impl Core {
                     last_issued: s,
                     active_set: 0,
                     collectors: Collectors::new(c.registers.collectors, spec.width),
-                    held_until: NEVER,
                     banks: Banks::new(c.registers.banks),
                     recent: Recent::default(),
                     waits_for: SlotUse::Empty,
@@ -242,6 +239,7 @@ impl Core {
             self.activity.stale = (1 << self.schedulers.len()) - 1;
             self.activity.wake = now;
             self.latches.operands_to_dispatch.all_by(0);
+            self.latches.operands_to_lsu.have_room(0);
         }
         let begins = self.activity.wake <= now
             || self.links.starts.next_arrival().is_some_and(|at| at <= now)
@@ -357,6 +355,7 @@ impl Core {
             .operands_to_dispatch
             .first()
             .min(self.latches.issue_to_operands.first())
+            .min(self.latches.operands_to_lsu.at())
             .max(now + 1);
         departure
             .min(shadow)

@@ -94,7 +94,7 @@ impl Waiting {
         match self {
             Waiting::Banks(_) => Wait::Operand,
             Waiting::Unit(_) => Wait::Unit,
-            Waiting::WritePort => Wait::WritePort,
+            Waiting::WritePort(_) => Wait::WritePort,
             Waiting::Lsu => Wait::Lsu,
         }
     }

@@ -79,7 +79,7 @@ impl Line {
         let Some((why, from)) = wait else { return };
         match why {
             Waiting::Unit(_) => self.unit_waits += cycle - from,
-            Waiting::WritePort => self.port_waits += cycle - from,
+            Waiting::WritePort(_) => self.port_waits += cycle - from,
             Waiting::Lsu | Waiting::Banks(_) => {}
         }
     }

@@ -388,7 +388,7 @@ impl Core {
         self.lsu.shrunk_at = now;
         self.activity.moved = true;
         // The queue has room for one more instruction.
-        self.latches.operands_to_dispatch.all_by(now + 1);
+        self.latches.operands_to_lsu.have_room(now + 1);
         self.activity.wake = self.activity.wake.min(now + 1);
     }
 
