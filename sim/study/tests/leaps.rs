@@ -3,7 +3,7 @@
 use wave_isa::program::Launch;
 use wave_machine::config::{self, Config, IssuePolicy, WritePolicy};
 use wave_machine::functional;
-use wave_machine::gpu::{Machine, RunOptions, Stop};
+use wave_machine::gpu::{Leapt, Machine, RunOptions, Stop};
 use wave_machine::stats::CoreCounters;
 use wave_study::launch::{self, Job, Size, Verification};
 
@@ -54,7 +54,7 @@ fn run_launch(
                 machine.look_at_waves(&mut companion);
             }
         }
-        if let Some(counted) = machine.leap(&mut companion, rhythm.left_out, &mut |_| {}).unwrap() {
+        if let Leapt::Counted(counted) = machine.leap(&mut companion, rhythm.left_out, &mut |_| {}).unwrap() {
             sum.leaps += 1;
             left_out += &counted;
         }
@@ -150,7 +150,8 @@ fn a_launch_begins_again_as_if_it_had_not_begun() {
     let mut leaps = 0;
     while leaps < 3 {
         assert!(matches!(machine.advance(machine.now() + 700, None).unwrap(), Stop::Cycle));
-        leaps += u32::from(machine.leap(&mut companion, 300.0, &mut |_| {}).unwrap().is_some());
+        let leapt = machine.leap(&mut companion, 300.0, &mut |_| {}).unwrap();
+        leaps += u32::from(matches!(leapt, Leapt::Counted(_)));
     }
     machine.begin_again(companion, &options).unwrap();
     let Stop::Ended(report) = machine.advance(u64::MAX, None).unwrap() else { panic!("it ends") };

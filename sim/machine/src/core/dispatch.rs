@@ -70,13 +70,7 @@ impl Core {
     }
 
     /// The operand read stage of one scheduler, oldest instruction first.
-    fn read_operands_of<P: Probe>(
-        &mut self,
-        now: Cycle,
-        scheduler: usize,
-        ops: &MicroOps,
-        probe: &mut P,
-    ) {
+    fn read_operands_of<P: Probe>(&mut self, now: Cycle, scheduler: usize, ops: &MicroOps, probe: &mut P) {
         self.activity.progress = true;
         self.activity.stale |= 1 << scheduler;
         let early = self.settles_early(probe);
@@ -287,13 +281,7 @@ impl Core {
 
     /// The memory instructions of a scheduler that have read their operands in the cycle before wait for the load/store
     /// unit. They copy their operands, because the wave may overwrite them from now on.
-    fn keep_back_accesses<P: Probe>(
-        &mut self,
-        now: Cycle,
-        scheduler: usize,
-        ops: &MicroOps,
-        probe: &mut P,
-    ) {
+    fn keep_back_accesses<P: Probe>(&mut self, now: Cycle, scheduler: usize, ops: &MicroOps, probe: &mut P) {
         let mut place = self.schedulers[scheduler].collectors.first();
         while place != NO_PLACE {
             let collector = &self.schedulers[scheduler].collectors[place];

@@ -14,7 +14,7 @@ use super::machine::Machine;
 use super::{Progress, RunError, RunOptions};
 use crate::clock::Cycle;
 use crate::functional::{self, Execution, Issued, Leap, Limits, Until};
-use crate::memory::copy_of;
+use crate::memory::Pages;
 use crate::stats::CoreCounters;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,13 +23,25 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Companion {
     execution: Execution,
-    memory: Vec<u8>,
+    /// None before the first leap.
+    memory: Option<Vec<u8>>,
     /// Device memory at the beginning.
-    before: Vec<u8>,
+    before: Pages,
     /// A cycle since the last leap, and what the waves had issued then.
     looked: (Cycle, Issued),
     /// Lines that it has stored to on the way to the last leap and in it.
     stored: Vec<u32>,
+}
+
+/// What became of a leap.
+#[derive(Debug)]
+pub enum Leapt {
+    /// The waves have gone on. Counters that only timing gives are 0.
+    Counted(Box<CoreCounters>),
+    /// Nothing has changed: a workgroup is on its way to a core.
+    NotNow,
+    /// Nothing has changed: the companion does not come to where the machine stands, because waves wait for others.
+    Astray,
 }
 
 impl Companion {
@@ -48,9 +60,10 @@ impl Machine {
     pub fn companion(&mut self) -> Result<Option<Companion>, RunError> {
         let Some((run, memory, (config, program))) = self.running_mut() else { return Ok(None) };
         let execution = Execution::new(config, program, run.launch()).map_err(RunError::Launch)?;
-        let before = copy_of(memory.host_memory());
+        memory.host_memory();
+        let before = memory.image().pages();
         let looked = (run.now(), Issued::new());
-        Ok(Some(Companion { execution, memory: copy_of(&before), before, looked, stored: Vec::new() }))
+        Ok(Some(Companion { execution, memory: None, before, looked, stored: Vec::new() }))
     }
 
     /// Notes how far the waves have come since the last leap, for the next one: about halfway between them. Whether a wave
@@ -63,9 +76,7 @@ impl Machine {
     }
 
     /// Lets every wave go on without timing, about as far as it would come in so many cycles. No cycle passes. It goes less
-    /// far if the launch nears its end. Gives what was counted, in which counters that only timing gives are 0; `None`
-    /// if nothing has changed: the companion does not come to where the machine stands, because waves wait for others, or a
-    /// workgroup is on its way to a core.
+    /// far if the launch nears its end. Without a launch nothing happens.
     ///
     /// # Errors
     /// [`RunError::Fault`], without a cycle; [`RunError::Interrupted`]. The launch cannot go on then.
@@ -74,12 +85,12 @@ impl Machine {
         companion: &mut Companion,
         cycles: f64,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Option<Box<CoreCounters>>, RunError> {
-        let Some((run, memory, (config, _))) = self.running_mut() else { return Ok(None) };
+    ) -> Result<Leapt, RunError> {
+        let Some((run, memory, (config, _))) = self.running_mut() else { return Ok(Leapt::NotNow) };
         let cores = run.cores.len();
         let mut stands = Vec::new();
         for core in run.cores.iter() {
-            let Some(of_core) = core.stands(cores) else { return Ok(None) };
+            let Some(of_core) = core.stands(cores) else { return Ok(Leapt::NotNow) };
             stands.extend(of_core);
         }
         let (now, limits) = (run.now(), Limits { max_instructions: None, stop: run.options().stop });
@@ -87,23 +98,24 @@ impl Machine {
         let leap =
             Leap { config, now, sent: run.dispatcher.sent(), stands: &stands, looked: (*at, issued), cycles };
         let mut show = |it: functional::Progress| progress(shown(now - run.start, it));
-        let leapt = companion.execution.leap(&mut companion.memory, &leap, &limits, &mut show);
+        let stored = companion.memory.get_or_insert_with(|| companion.before.memory());
+        let leapt = companion.execution.leap(stored, &leap, &limits, &mut show);
         let leapt = match leapt {
             Ok(leapt) => leapt,
             Err(functional::RunError::Fault(fault)) => return Err(RunError::Fault(fault)),
             Err(_) => return Err(RunError::Interrupted(run.no_progress(now))),
         };
-        let Some(footprint) = companion.execution.take_footprint() else { return Ok(None) };
+        let Some(footprint) = companion.execution.take_footprint() else { return Ok(Leapt::Astray) };
         let Some(counters) = leapt else {
             companion.stored.extend(footprint.lines());
-            return Ok(None);
+            return Ok(Leapt::Astray);
         };
         let line_bytes = footprint.geometry().0 as usize;
         memory.lend(|memory| {
             // What the machine has stored by itself is among these, also if it was in flight at the last leap.
             for &line in companion.stored.iter().chain(footprint.lines()) {
                 let bytes = line as usize..memory.len().min(line as usize + line_bytes);
-                memory[bytes.clone()].copy_from_slice(&companion.memory[bytes]);
+                memory[bytes.clone()].copy_from_slice(&stored[bytes]);
             }
             companion.stored.clear();
             companion.stored.extend(footprint.lines());
@@ -122,7 +134,7 @@ impl Machine {
             core.put(now, (place / cores, workgroup.id), &workgroup.local, workgroup.standing(), &ops);
         }
         run.dispatcher.pass(companion.execution.started().0 - run.dispatcher.sent());
-        Ok(Some(Box::new(counters)))
+        Ok(Leapt::Counted(Box::new(counters)))
     }
 
     /// Ends a launch with leaps that has ended in the machine: device memory becomes
@@ -139,14 +151,15 @@ impl Machine {
         let limits = Limits { max_instructions: None, stop: options.stop };
         companion.execution.open();
         let mut show = |it: functional::Progress| progress(shown(0, it));
-        match companion.execution.advance(&mut companion.memory, Until::End, &limits, &mut show) {
+        let mut stored = companion.memory.take().unwrap_or_else(|| companion.before.memory());
+        match companion.execution.advance(&mut stored, Until::End, &limits, &mut show) {
             Ok(_) => {}
             Err(functional::RunError::Fault(fault)) => return Err(RunError::Fault(fault)),
             Err(functional::RunError::NoProgress(_)) => return Err(RunError::NoProgress(Box::default())),
             Err(_) => return Err(RunError::Interrupted(Box::default())),
         }
         self.memory_system().lend(|memory| {
-            std::mem::swap(memory, &mut companion.memory);
+            *memory = stored;
             ((), None)
         });
         Ok(companion.execution.report().counters)
@@ -159,7 +172,7 @@ impl Machine {
     pub fn begin_again(&mut self, companion: Companion, options: &RunOptions) -> Result<(), RunError> {
         self.abandon();
         self.memory_system().lend(|memory| {
-            *memory = companion.before;
+            *memory = companion.before.memory();
             ((), None)
         });
         self.begin(companion.execution.launch(), options)

@@ -15,7 +15,7 @@ mod team;
 mod telling;
 mod view;
 
-pub use leap::Companion;
+pub use leap::{Companion, Leapt};
 pub use machine::{Machine, SharedSnapshot, Snapshot, Stop};
 pub use outcome::{KernelReport, NoProgress, Progress, RunError, RunOptions};
 pub use skip::Skip;

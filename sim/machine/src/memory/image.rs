@@ -90,18 +90,6 @@ impl Image {
     }
 }
 
-/// A copy of device memory. Pages of zeros are not touched in it: much of a large memory is never used.
-pub(crate) fn copy_of(memory: &[u8]) -> Vec<u8> {
-    const PAGE: usize = 4096;
-    let mut copy = vec![0; memory.len()];
-    for (copy, page) in copy.chunks_mut(PAGE).zip(memory.chunks(PAGE)) {
-        if *page != [0; PAGE][..page.len()] {
-            copy.copy_from_slice(page);
-        }
-    }
-    copy
-}
-
 fn code_bytes(code: &[u32]) -> Vec<u8> {
     code.iter().flat_map(|word| word.to_le_bytes()).collect()
 }

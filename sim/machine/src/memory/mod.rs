@@ -34,7 +34,6 @@ pub use dram::DramCounters;
 pub use fabric::LinkCounters;
 
 pub use hops::{Burst, Holder, Hop, HopKind, SliceAccess, SliceOutcome};
-pub(crate) use image::copy_of;
 
 pub(crate) use l1::Response;
 pub(crate) use l1::ResponseKind;

@@ -38,6 +38,17 @@ impl Pages {
         self.total.load(Ordering::Relaxed)
     }
 
+    /// Their bytes as a memory. Where pages are zeros it is not touched: much of a large memory is never used.
+    pub(crate) fn memory(&self) -> Vec<u8> {
+        let mut memory = vec![0; self.all.iter().map(|page| page.bytes.len()).sum()];
+        for (bytes, page) in memory.chunks_mut(PAGE_BYTES).zip(&self.all) {
+            if page.bytes.iter().any(|&byte| byte != 0) {
+                bytes.copy_from_slice(&page.bytes);
+            }
+        }
+        memory
+    }
+
     fn page(&self, bytes: &[u8]) -> Arc<Page> {
         self.total.fetch_add(bytes.len(), Ordering::Relaxed);
         Arc::new(Page { bytes: bytes.into(), total: Arc::clone(&self.total) })
@@ -120,7 +131,7 @@ mod tests {
         let mut memory = vec![7; 100 * PAGE_BYTES + 5];
         memory[3 * PAGE_BYTES..90 * PAGE_BYTES].fill(0);
         let mut shared = Shared::new(memory.len());
-        let first = shared.take(&memory);
+        let (first, memory_at_first) = (shared.take(&memory), memory.clone());
         // One page is for all that are zeros.
         assert_eq!(first.bytes(), 14 * PAGE_BYTES + 5);
         memory[70 * PAGE_BYTES] = 9;
@@ -143,6 +154,7 @@ mod tests {
         drop(shared);
         drop(second);
         assert_eq!(first.bytes(), 14 * PAGE_BYTES + 5);
+        assert_eq!(first.memory(), memory_at_first);
         // Into another memory.
         let (mut other, mut blank) = (vec![1; memory.len()], Shared::new(memory.len()));
         blank.put(&first, &mut other);

@@ -3,7 +3,7 @@
 use super::estimate::{Estimator, Why, instructions};
 use super::{AIM, GROWTH, Walk};
 use wave_machine::clock::Cycle;
-use wave_machine::gpu::{Companion, KernelReport, RunError, Stop};
+use wave_machine::gpu::{Companion, KernelReport, Leapt, RunError, Stop};
 
 /// Cycles of a window.
 const WINDOW: Cycle = 8192;
@@ -99,10 +99,14 @@ impl Walk<'_> {
             if cycles < WARM_UP.0 as f64 {
                 continue;
             }
-            let Some(counted) = self.machine.leap(companion, cycles, self.progress)? else {
-                estimator.in_full(Why::Waits);
-                (patience, wait) = (wait, 2 * wait);
-                continue;
+            let counted = match self.machine.leap(companion, cycles, self.progress)? {
+                Leapt::Counted(counted) => counted,
+                Leapt::NotNow => continue,
+                Leapt::Astray => {
+                    estimator.in_full(Why::Waits);
+                    (patience, wait) = (wait, 2 * wait);
+                    continue;
+                }
             };
             wait = 1;
             leapt += instructions(&counted);
