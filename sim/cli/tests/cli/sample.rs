@@ -166,6 +166,28 @@ fn all_waves_leap_in_a_launch_of_few_workgroups() {
 }
 
 #[test]
+fn all_waves_leap_in_a_launch_of_long_workgroups() {
+    let long = ".kernel long\n.registers 8\n.workgroup_size 8, 1, 1\nmov_imm r1, 0\nmov_imm r2, 1\nmov_imm r3, 100000\n\
+                loop\nucmp_ge p0, r1, r3\nbreak p0\niadd r1, r1, r2\nendloop\nhalt\n.end\n";
+    let scratch = Scratch::with(&[("long.wave", long)]);
+    let machine = "--config tiny --set cores=1 --set core.max_workgroups=1 --format json";
+    let cycles = |run: &Value| run["total"]["statistics"]["kernel.cycles"].as_f64().unwrap();
+    let one = scratch.run(&format!("long.wave {machine} --grid 1"));
+    let one = document(&one.out);
+    assert!(cycles(&one) > f64::from(1 << 20), "the workgroup is too short for this test");
+    let sampled = scratch.run(&format!("long.wave {machine} --grid 12 --sample"));
+    assert_eq!(sampled.code, 0, "{}", sampled.err);
+    let sampled = document(&sampled.out);
+    let instructions = |run: &Value| run["total"]["statistics"]["core.wave_instructions"].as_u64().unwrap();
+    assert_eq!(instructions(&sampled), 12 * instructions(&one));
+    let error = cycles(&sampled) / (12.0 * cycles(&one)) - 1.0;
+    assert!(error.abs() < 0.02, "{error}");
+    // If workgroups are left out as a whole, five of the twelve run before the first that is.
+    let percent = sampled["sampled"]["percent_simulated"].as_f64().unwrap();
+    assert!((5.0..40.0).contains(&percent), "{percent} %");
+}
+
+#[test]
 fn it_is_the_same_in_every_run_and_with_any_number_of_threads() {
     let scratch = scratch();
     let run = |threads| {

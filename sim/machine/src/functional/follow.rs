@@ -25,8 +25,11 @@ const SLICES: f64 = 64.0;
 /// Cycles of a slice at least.
 const SLICE: f64 = 2048.0;
 
-/// A leap ends when fewer than this part of the waves are left that were there at its beginning: the end of a launch is
-/// not like what was before.
+/// And at most, so that a leap does not go far past a bound.
+const LONGEST_SLICE: f64 = 16384.0;
+
+/// A leap ends when there are fewer waves than this part of those at its beginning, or so many more: then the windows
+/// before and behind it do not stand for it.
 const LEAST_LIVE: f64 = 0.9;
 
 /// A leap ends where other things happen than since the last one: where, in so many slices, a part of the instructions
@@ -228,11 +231,12 @@ impl Grid {
             self.waves_mut(place).for_each(|wave| wave.course.until = wave.course.steps);
         }
         let live = self.live_waves() as f64;
-        let slice = SLICE.max(cycles / SLICES);
+        let slice = SLICE.max(cycles / SLICES).min(LONGEST_SLICE);
+        let alike = LEAST_LIVE * live..=live / LEAST_LIVE;
         let mut left = cycles;
         let mut carry = HashMap::new();
         let mut counted = VecDeque::from([walk.lanes.counters]);
-        while left > 0.0 && self.live_waves() as f64 >= LEAST_LIVE * live {
+        while left > 0.0 && alike.contains(&(self.live_waves() as f64)) {
             self.grant(slice.min(left), rates, &mut carry);
             left -= slice;
             for (place, resident) in resident.iter().enumerate() {

@@ -1,9 +1,10 @@
-//! Launches of few generations: windows of detail take turns with [leaps](wave_machine::gpu::Machine::leap) of all waves.
+//! Launches of few generations, or of long ones: windows of detail take turns with [leaps](wave_machine::gpu::Machine::leap) of all waves.
 
 use super::estimate::{Estimator, Why, instructions};
 use super::{AIM, GROWTH, Walk};
 use wave_machine::clock::Cycle;
 use wave_machine::gpu::{Companion, KernelReport, Leapt, RunError, Stop};
+use wave_machine::stats::CoreCounters;
 
 /// Cycles of a window.
 const WINDOW: Cycle = 8192;
@@ -25,19 +26,26 @@ const ATOMICS: f64 = 0.02;
 /// differ is to be known.
 const BEFORE: usize = 8;
 
+/// True if there are so many atomics between two moments that a leap may change what comes behind it.
+pub(super) fn may_have_another_order(begin: &CoreCounters, end: &CoreCounters) -> bool {
+    let atomics = end.device_atomics - begin.device_atomics;
+    atomics as f64 > ATOMICS * (instructions(end) - instructions(begin)) as f64
+}
+
 impl Walk<'_> {
-    /// Goes through the launch, of which nothing has been simulated. Without leaps if it goes `by_order`: the order of its
+    /// Goes on with the launch, which has this companion. Without leaps if it goes `by_order`: the order of its
     /// kernel's atomics matters.
     pub(super) fn leap(
         &mut self,
         estimator: &mut Estimator,
+        companion: Option<Companion>,
         by_order: bool,
     ) -> Result<Box<KernelReport>, RunError> {
         if by_order {
             estimator.in_full(Why::Atomics);
             return self.rest();
         }
-        let Some(mut companion) = self.machine.companion()? else { return self.rest() };
+        let Some(mut companion) = companion else { return self.rest() };
         let ended = self.windows(&mut companion, estimator);
         if !estimator.has_gaps() {
             return ended;
@@ -78,8 +86,7 @@ impl Walk<'_> {
             let end = self.totals();
             estimator.window(&begin, &end);
             let in_window = (instructions(&end.core) - instructions(&begin.core)).max(1) as f64;
-            let atomics = end.core.device_atomics - begin.core.device_atomics;
-            by_order |= atomics as f64 > ATOMICS * in_window;
+            by_order |= may_have_another_order(&begin.core, &end.core);
             if by_order {
                 estimator.in_full(Why::Atomics);
                 continue;

@@ -7,8 +7,8 @@
 //! are follows from how much they differ, as in SMARTS (Wunderlich et al., ISCA 2003).
 //!
 //! A *generation* is as many workgroups as are resident together. Of a launch with many generations workgroups are left
-//! out, as in TBPoint (Huang et al., IPDPS 2014). In one with few, all waves [leap](leaps). Of launches in which as much
-//! happens, some are left out as a whole.
+//! out, as in TBPoint (Huang et al., IPDPS 2014). In one with few or long generations, all waves [leap](leaps). Of launches
+//! in which as much happens, some are left out as a whole.
 
 mod estimate;
 mod launches;
@@ -45,6 +45,10 @@ const LEAST: u64 = GROWTH + LAST + 1;
 
 /// Generations that are simulated at the end: a window with its warm-up, and until the last workgroup has ended.
 const LAST: u64 = WARM_UP + WINDOW + 1;
+
+/// A launch whose first generation takes longer than so many cycles has long workgroups: to see many generations of it would
+/// take most of the launch, so all waves leap.
+const LONG: Cycle = 1 << 20;
 
 /// Cycles of a window at least: several times the longest latency, so that what is in flight at its ends counts little.
 const SHORTEST: Cycle = 4096;
@@ -93,6 +97,16 @@ impl Sampler {
     }
 }
 
+/// What came of a part of a launch.
+enum Part {
+    /// So many workgroups have ended.
+    Done,
+    /// Its first generation is [`LONG`].
+    Long,
+    /// The launch has ended.
+    Ended(Box<KernelReport>),
+}
+
 /// A launch on its way.
 struct Walk<'a> {
     machine: &'a mut Machine,
@@ -108,14 +122,23 @@ impl Walk<'_> {
         // Nothing has run, so this is the launch as it begins.
         let Some((_, all)) = self.machine.workgroups() else { return self.rest() };
         let generation = self.machine.places().min(all);
+        let mut companion = self.machine.companion()?;
         if all < LEAST * generation {
-            return self.leap(estimator, by_order);
+            return self.leap(estimator, companion, by_order);
         }
+        let mut longest = if by_order { NEVER } else { LONG };
         loop {
             let begin = self.totals();
-            if let Some(report) = self.on(WINDOW * generation)? {
-                return Ok(report);
+            match self.on(WINDOW * generation, longest)? {
+                Part::Done => {}
+                Part::Long if leaps::may_have_another_order(&begin.core, &self.totals().core) => {
+                    longest = NEVER;
+                    continue;
+                }
+                Part::Long => return self.leap(estimator, companion, by_order),
+                Part::Ended(report) => return Ok(report),
             }
+            (longest, companion) = (NEVER, None);
             estimator.window(&begin, &self.totals());
             let done = self.finished();
             let left = all.saturating_sub(done + LAST * generation);
@@ -131,27 +154,30 @@ impl Walk<'_> {
                 }
             }
             let begin = self.totals();
-            if let Some(report) = self.on(WARM_UP * generation)? {
+            if let Part::Ended(report) = self.on(WARM_UP * generation, NEVER)? {
                 return Ok(report);
             }
             estimator.warm_up(&begin, &self.totals());
         }
     }
 
-    /// Simulates until about so many workgroups more have ended, and for some cycles at least. `Some` if the launch has
-    /// ended.
-    fn on(&mut self, workgroups: u64) -> Result<Option<Box<KernelReport>>, RunError> {
+    /// Simulates until about so many workgroups more have ended, and for some cycles at least; no further if after `longest`
+    /// cycles not half of them have.
+    fn on(&mut self, workgroups: u64, longest: Cycle) -> Result<Part, RunError> {
         let (from, begin) = (self.machine.now(), self.finished());
         loop {
             let until = self.machine.now() + self.look;
             if let Stop::Ended(report) = self.machine.advance_reporting(until, None, self.progress)? {
-                return Ok(Some(report));
+                return Ok(Part::Ended(report));
             }
             let cycles = self.machine.now() - from;
             let ended = self.finished() - begin;
             if ended >= workgroups && cycles >= SHORTEST {
                 self.look = (cycles * workgroups / ended / LOOKS).max(64);
-                return Ok(None);
+                return Ok(Part::Done);
+            }
+            if cycles >= longest && ended < workgroups / 2 {
+                return Ok(Part::Long);
             }
         }
     }
