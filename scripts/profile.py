@@ -22,7 +22,7 @@ KERNELS = ["alu_loop", "nbody", "stencil2d", "sgemm", "vector_add", "saxpy", "sp
 BLOCKS = [
     ("fetch and decode", r"core/fetch"),
     ("issue", r"core/(issue|wave|divergence|release|workgroup|uop|straight)"),
-    ("operands, dispatch, write-back", r"core/(collector|execute|writeback)"),
+    ("operands, dispatch, write-back", r"core/(collector|dispatch|execute|writeback)"),
     ("arithmetic", r"alu/"),
     ("load/store unit, local memory", r"core/lsu/"),
     ("order of the stages", r"core/"),
