@@ -122,8 +122,9 @@ impl Core {
                         probe.tell(EventKind::Stage, || Event::Stage(event));
                     }
                     Some(again) => {
+                        let step = self.step_of(now + 1, it, Stage::Operands);
+                        next = next.min(self.keep_back(scheduler, step, (waiting, again), probe) - 1);
                         waiting = again;
-                        next = next.min(self.kept_back(again) - 1);
                     }
                 }
             }
@@ -139,9 +140,20 @@ impl Core {
         probe.settles_early() && self.spec.settles_early
     }
 
-    /// An instruction could not leave. Counts that, and returns the cycle in which it tries again.
-    fn kept_back(&mut self, waiting: Waiting) -> Cycle {
-        match waiting {
+    /// An instruction for an execution unit cannot leave in the cycle of `step`; says what it has waited for and waits for
+    /// from then on. Returns the cycle in which it tries again.
+    fn keep_back<P: Probe>(
+        &mut self,
+        scheduler: usize,
+        step: StageEvent,
+        (before, again): (Waiting, Waiting),
+        probe: &mut P,
+    ) -> Cycle {
+        if !matches!((before, again), (Waiting::WritePort(_), Waiting::WritePort(_))) {
+            probe.tell(EventKind::Waits, || Event::Waits(Waits { event: step, why: again }));
+            self.activity.stale |= 1 << scheduler;
+        }
+        match again {
             Waiting::Unit(at) => at,
             Waiting::WritePort(at) => {
                 self.account.counters.write_port_conflicts += 1;
@@ -196,13 +208,9 @@ impl Core {
             let step = self.step_of(now, it, Stage::Operands);
             if let Some(again) = self.start_unit(now, scheduler, it, op) {
                 // The operand read stage of the cycle before it looks at it again.
-                let at = self.kept_back(again);
+                let at = self.keep_back(scheduler, step, (waiting, again), probe);
                 self.latches.issue_to_operands.by(scheduler, at - 1);
                 self.schedulers[scheduler].collectors[here].waiting = again;
-                if !matches!((waiting, again), (Waiting::WritePort(_), Waiting::WritePort(_))) {
-                    probe.tell(EventKind::Waits, || Event::Waits(Waits { event: step, why: again }));
-                    self.activity.stale |= 1 << scheduler;
-                }
                 self.activity.progress = true;
                 before = here;
                 continue;
