@@ -1,4 +1,5 @@
-//! Launches of few generations, or of long ones: windows of detail take turns with [leaps](wave_machine::gpu::Machine::leap) of all waves.
+//! Launches of few generations, or of long ones: windows of detail take turns with
+//! [leaps](wave_machine::gpu::Machine::leap) of all waves.
 
 use super::estimate::{Estimator, Why, instructions};
 use super::{AIM, GROWTH, Walk};
