@@ -50,12 +50,6 @@ pub(super) fn to_bf16(value: f32) -> u32 {
     if value.is_nan() { BF16_NAN } else { rounded }
 }
 
-/// `f` on the low half and on the high half.
-#[inline(always)]
-fn both(operands: [u32; 2], f: impl Fn([u32; 2]) -> u32) -> u32 {
-    f(operands) | f(operands.map(|x| x >> 16)) << 16
-}
-
 #[inline(always)]
 pub(super) fn hadd(a: u32, b: u32) -> u32 {
     to_f16(from_f16(a) + from_f16(b))
@@ -79,20 +73,12 @@ pub(super) fn hma(a: u32, b: u32, c: u32) -> u32 {
 
 #[inline(always)]
 pub(super) fn hadd2(a: u32, b: u32) -> u32 {
-    both(
-        [a, b],
-        #[inline(always)]
-        |[a, b]| hadd(a, b),
-    )
+    hadd(a, b) | hadd(a >> 16, b >> 16) << 16
 }
 
 #[inline(always)]
 pub(super) fn hmul2(a: u32, b: u32) -> u32 {
-    both(
-        [a, b],
-        #[inline(always)]
-        |[a, b]| hmul(a, b),
-    )
+    hmul(a, b) | hmul(a >> 16, b >> 16) << 16
 }
 
 #[inline(always)]
@@ -123,20 +109,12 @@ pub(super) fn bma<const FMA: bool>(a: u32, b: u32, c: u32) -> u32 {
 
 #[inline(always)]
 pub(super) fn badd2(a: u32, b: u32) -> u32 {
-    both(
-        [a, b],
-        #[inline(always)]
-        |[a, b]| badd(a, b),
-    )
+    badd(a, b) | badd(a >> 16, b >> 16) << 16
 }
 
 #[inline(always)]
 pub(super) fn bmul2(a: u32, b: u32) -> u32 {
-    both(
-        [a, b],
-        #[inline(always)]
-        |[a, b]| bmul(a, b),
-    )
+    bmul(a, b) | bmul(a >> 16, b >> 16) << 16
 }
 
 #[inline(always)]

@@ -91,28 +91,14 @@ fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 
     /// A function of so many operands in every lane. By its name alone it would be called, and compiled without the host's
     /// vector instructions, where it is too large to be inlined by itself.
     macro_rules! map {
-        (1, $function:expr) => {
-            rows.map1(
+        (1, $function:expr) => { map!(map1, $function, a) };
+        (2, $function:expr) => { map!(map2, $function, a, b) };
+        (3, $function:expr) => { map!(map3, $function, a, b, c) };
+        (4, $function:expr) => { map!(map4, $function, a, b, c, e) };
+        ($map:ident, $function:expr, $($operand:ident),+) => {
+            rows.$map(
                 #[inline(always)]
-                |a| $function(a),
-            )
-        };
-        (2, $function:expr) => {
-            rows.map2(
-                #[inline(always)]
-                |a, b| $function(a, b),
-            )
-        };
-        (3, $function:expr) => {
-            rows.map3(
-                #[inline(always)]
-                |a, b, c| $function(a, b, c),
-            )
-        };
-        (4, $function:expr) => {
-            rows.map4(
-                #[inline(always)]
-                |a, b, c, e| $function(a, b, c, e),
+                |$($operand),+| $function($($operand),+),
             )
         };
     }

@@ -103,14 +103,14 @@ impl Core {
                 waiting = Waiting::Unit(now + 1);
                 if op.computes() {
                     self.compute(it, mask, condition, op);
-                } else {
-                    self.latches.operands_to_lsu.add(scheduler, now + 1);
                 }
             }
             let mut settled = false;
-            if op.computes() && !early {
+            if !op.computes() {
+                self.latches.operands_to_lsu.add(scheduler, now + 1);
+            } else if !early {
                 self.latches.operands_to_dispatch.by(scheduler, now + 1);
-            } else if op.computes() {
+            } else {
                 match self.start_unit(now + 1, scheduler, it, op) {
                     None => {
                         settled = true;
@@ -207,7 +207,7 @@ impl Core {
             }
             let step = self.step_of(now, it, Stage::Operands);
             if let Some(again) = self.start_unit(now, scheduler, it, op) {
-                // The operand read stage of the cycle before it looks at it again.
+                // It tries again in the cycle `at`; the operand read stage of the cycle before looks at it.
                 let at = self.keep_back(scheduler, step, (waiting, again), probe);
                 self.latches.issue_to_operands.by(scheduler, at - 1);
                 self.schedulers[scheduler].collectors[here].waiting = again;

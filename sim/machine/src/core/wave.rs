@@ -375,14 +375,14 @@ impl Waves {
         let put = |mask: &mut SlotMask, on: bool| *mask = *mask & !bit | SlotMask::from(on) << slot;
         put(&mut self.memory_hazard, memory_hazard);
         put(&mut self.hazard_free, free);
-        let collected = self.needs_collector & bit != 0;
-        if op.needs_collector() && collected {
+        let collects = op.needs_collector();
+        if collects && self.needs_collector & bit != 0 {
             // What follows is about instructions that are done at issue.
             return;
         }
         let drains = self.drains(slot, op);
         let releases = op.releases();
-        put(&mut self.needs_collector, op.needs_collector());
+        put(&mut self.needs_collector, collects);
         put(&mut self.draining, drains);
         put(&mut self.release_fences, releases);
         put(&mut self.system_fences, releases && op.inst.scope == Scope::System);

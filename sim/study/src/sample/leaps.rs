@@ -34,19 +34,12 @@ pub(super) fn may_have_another_order(begin: &CoreCounters, end: &CoreCounters) -
 }
 
 impl Walk<'_> {
-    /// Goes on with the launch, which has this companion. Without leaps if it goes `by_order`: the order of its
-    /// kernel's atomics matters.
+    /// Goes on with the launch, which has this companion.
     pub(super) fn leap(
         &mut self,
         estimator: &mut Estimator,
-        companion: Option<Companion>,
-        by_order: bool,
+        mut companion: Companion,
     ) -> Result<Box<KernelReport>, RunError> {
-        if by_order {
-            estimator.in_full(Why::Atomics);
-            return self.rest();
-        }
-        let Some(mut companion) = companion else { return self.rest() };
         let ended = self.windows(&mut companion, estimator);
         if !estimator.has_gaps() {
             return ended;

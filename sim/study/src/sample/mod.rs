@@ -122,23 +122,29 @@ impl Walk<'_> {
         // Nothing has run, so this is the launch as it begins.
         let Some((_, all)) = self.machine.workgroups() else { return self.rest() };
         let generation = self.machine.places().min(all);
-        let mut companion = self.machine.companion()?;
+        let mut companion = if by_order { None } else { self.machine.companion()? };
         if all < LEAST * generation {
-            return self.leap(estimator, companion, by_order);
+            let Some(companion) = companion else {
+                estimator.in_full(Why::Atomics);
+                return self.rest();
+            };
+            return self.leap(estimator, companion);
         }
-        let mut longest = if by_order { NEVER } else { LONG };
         loop {
+            let longest = if companion.is_some() { LONG } else { NEVER };
             let begin = self.totals();
             match self.on(WINDOW * generation, longest)? {
                 Part::Done => {}
-                Part::Long if leaps::may_have_another_order(&begin.core, &self.totals().core) => {
-                    longest = NEVER;
-                    continue;
+                Part::Long => {
+                    let by_order = leaps::may_have_another_order(&begin.core, &self.totals().core);
+                    match companion.take().filter(|_| !by_order) {
+                        Some(companion) => return self.leap(estimator, companion),
+                        None => continue,
+                    }
                 }
-                Part::Long => return self.leap(estimator, companion, by_order),
                 Part::Ended(report) => return Ok(report),
             }
-            (longest, companion) = (NEVER, None);
+            companion = None;
             estimator.window(&begin, &self.totals());
             let done = self.finished();
             let left = all.saturating_sub(done + LAST * generation);
