@@ -110,17 +110,18 @@ impl Rows for Apart<'_> {
 /// Lanes where `f(a[lane], b[lane])` holds; bit i is lane i. Both rows have W lanes.
 #[inline(always)]
 fn lanes_where(a: &[u32], b: &[u32], f: impl Fn(u32, u32) -> bool) -> u64 {
-    let ((a8, a_rest), (b8, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let ((a32, a_rest), (b32, b_rest)) = (a.as_chunks::<32>(), b.as_chunks::<32>());
     let mut mask = 0;
-    for (chunk, (a, b)) in a8.iter().zip(b8).enumerate() {
-        let mut flags = [0u8; 8];
-        for (flag, (&a, &b)) in flags.iter_mut().zip(a.iter().zip(b)) {
-            *flag = u8::from(f(a, b));
+    for (chunk, (a, b)) in a32.iter().zip(b32).enumerate() {
+        // Each lane sets its own bit of a word, so that the loop is an OR of vectors.
+        let mut bits = 0;
+        for (lane, (&a, &b)) in a.iter().zip(b).enumerate() {
+            bits |= u32::from(f(a, b)) << lane;
         }
-        mask |= u64::from(gather_flags(flags)) << (8 * chunk);
+        mask |= u64::from(bits) << (32 * chunk);
     }
     for (lane, (&a, &b)) in a_rest.iter().zip(b_rest).enumerate() {
-        mask |= u64::from(f(a, b)) << (8 * a8.len() + lane);
+        mask |= u64::from(f(a, b)) << (32 * a32.len() + lane);
     }
     mask
 }
@@ -129,13 +130,6 @@ fn lanes_where(a: &[u32], b: &[u32], f: impl Fn(u32, u32) -> bool) -> u64 {
 #[inline(always)]
 pub(crate) fn zero_lanes(row: &[u32]) -> u64 {
     lanes_where(row, row, |value, _| value == 0)
-}
-
-/// Bit i of the result is byte i, which is 0 or 1.
-#[inline(always)]
-fn gather_flags(flags: [u8; 8]) -> u8 {
-    // Byte i times 2^(56 - 7i) puts its bit at position 56 + i, and no two partial products meet.
-    (u64::from_le_bytes(flags).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
 /// All ones if bit `lane` of `mask` is set, else 0. `lane` is 0 to 7 and `mask` has the 8 bits of a chunk, so

@@ -13,7 +13,6 @@ mod int;
 mod lanes;
 mod mma;
 mod registers;
-mod run;
 pub mod sfu;
 mod wave;
 
@@ -31,8 +30,7 @@ pub use mma::mma_compute;
 /// Vector instructions of the host that the loops over lanes may use. Results do not depend on them.
 pub use pulp::Arch as HostVectors;
 pub use registers::RowOp;
-pub(crate) use registers::{MAX_SOURCE_ROWS, update};
-pub(crate) use run::{Condition, Run, Step};
+pub(crate) use registers::{LANES, MAX_SOURCE_ROWS, update, update_rows};
 
 /// What an instruction reads in addition to its rows. Bit i of a mask is lane i.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

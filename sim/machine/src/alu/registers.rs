@@ -9,10 +9,10 @@ use wave_isa::Op;
 pub(crate) const MAX_SOURCE_ROWS: usize = 6;
 
 /// Lanes of nearly every machine; instructions of such waves are compiled for this constant.
-pub(super) const LANES: usize = 32;
+pub(crate) const LANES: usize = 32;
 
 /// A row of as many lanes.
-pub(super) type Row = [u32; LANES];
+type Row = [u32; LANES];
 
 /// Lane arithmetic with the rows that it reads and writes, numbers of registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,28 +76,27 @@ impl WithSimd for Update<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> u64 {
-        let (rows, result) = (as_rows(self.registers), as_rows(self.result));
-        update_rows(simd, self.op, rows, self.lanes, result)
+        update_rows(simd, self.op, self.registers, self.lanes, self.result)
     }
 }
 
 /// Words as rows of [`LANES`] lanes.
 #[inline(always)]
-pub(super) fn as_rows(words: &mut [u32]) -> &mut [Row] {
+fn as_rows(words: &mut [u32]) -> &mut [Row] {
     words.as_chunks_mut().0
 }
 
-/// [`update`] on rows, with the instructions of a kind of host.
+/// [`update`] for rows of [`LANES`] lanes, with the instructions of a kind of host.
 #[inline(always)]
-pub(super) fn update_rows<S: Simd>(
+pub(crate) fn update_rows<S: Simd>(
     simd: S,
     op: &RowOp,
-    rows: &mut [Row],
+    registers: &mut [u32],
     (mask, pred): (u64, u64),
-    result: &mut [Row],
+    result: &mut [u32],
 ) -> u64 {
     let context = LaneContext { mask, pred, imm: op.imm };
-    execute_on(simd, op.op, InPlace { op, rows, mask, result }, context)
+    execute_on(simd, op.op, InPlace { op, rows: as_rows(registers), mask, result: as_rows(result) }, context)
 }
 
 /// Rows among the registers of a wave.

@@ -2,7 +2,7 @@
 
 use super::divergence::Step;
 use super::mix::Mix;
-use crate::alu::{Condition, MAX_SOURCE_ROWS, RowOp, Step as RunStep};
+use crate::alu::{MAX_SOURCE_ROWS, RowOp};
 use crate::config::{Config, DivergenceMode};
 use crate::stats::CoreCounters;
 use wave_capture::Capture;
@@ -127,8 +127,6 @@ pub struct MicroOp {
 #[derive(Debug, Clone)]
 pub struct MicroOps {
     ops: Vec<MicroOp>,
-    /// What a run of lane arithmetic does at each word.
-    run: Vec<RunStep>,
     /// First word of the kernel in the code section.
     pub base: u32,
     /// True if some instruction uses matrix fragments.
@@ -160,20 +158,13 @@ impl MicroOps {
         }
         ops.push(MicroOp::without_inst(Kind::End));
         let uses_mma = ops.iter().any(|op| op.fragment_hazards != 0);
-        let run = ops.iter().map(MicroOp::run_step).collect();
-        MicroOps { ops, run, base: kernel.code.start, uses_mma }
+        MicroOps { ops, base: kernel.code.start, uses_mma }
     }
 
     /// The micro-operation at a word of the kernel.
     #[inline]
     pub fn get(&self, word: u32) -> &MicroOp {
         &self.ops[word as usize]
-    }
-
-    /// What a run of lane arithmetic does at each word.
-    #[inline]
-    pub(crate) fn run(&self) -> &[RunStep] {
-        &self.run
     }
 
     /// True if both have the same instructions at the same place of the code section.
@@ -362,24 +353,6 @@ impl MicroOp {
             target: if self.inst.op == Op::Call { self.inst.imm } else { 0 },
             next: word + self.words,
             skip_to: self.skip_to,
-        }
-    }
-
-    fn run_step(&self) -> RunStep {
-        let is_in_lanes = self.computes() && !matches!(self.inst.op, Op::MovSr | Op::MmaCompute);
-        let guard = self.inst.guard;
-        let condition = |(predicate, negated)| Condition::of(predicate, negated);
-        RunStep {
-            words: if is_in_lanes { self.words } else { 0 },
-            row_op: self.rows,
-            guard: if guard.is_some() {
-                Condition::of(guard.predicate, guard.negated)
-            } else {
-                Condition::ALWAYS
-            },
-            condition: self.predicate_source.map_or(Condition::ALWAYS, condition),
-            // 8 or more if it writes none.
-            predicate: self.predicate_write.trailing_zeros() as u8,
         }
     }
 

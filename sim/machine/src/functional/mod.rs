@@ -12,6 +12,7 @@ mod follow;
 mod footprint;
 mod grid;
 mod polling;
+mod run;
 mod turn;
 mod wave;
 

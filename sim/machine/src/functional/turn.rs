@@ -1,10 +1,10 @@
 //! A turn of a wave: its instructions, one after the other, as isa.md defines them.
 
 use super::footprint::Footprint;
+use super::run::{Run, Step};
 use super::wave::Wave;
 use crate::alu::{self, FRAGMENT_ROWS, HostVectors};
 use crate::config::Config;
-use crate::core::divergence::Next;
 use crate::core::lsu::{MemoryInstruction, Shapes};
 use crate::core::uop::{Kind, MicroOps};
 use crate::core::workgroup::Shape;
@@ -68,6 +68,8 @@ pub(super) struct Memories<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct Lanes {
     pub(super) ops: MicroOps,
+    /// The instructions again, as a run executes them.
+    steps_of_run: Vec<Step>,
     pub(super) shape: Shape,
     pub(super) width: usize,
     kernel: usize,
@@ -96,6 +98,7 @@ impl Lanes {
         }
         let memory = Op::DeviceLoadU32.memory().expect("a load");
         Lanes {
+            steps_of_run: Step::all(&ops),
             ops,
             shape,
             width,
@@ -159,13 +162,12 @@ impl Lanes {
             if WATCHED && watch.records {
                 watch.words = (watch.words.0.min(word), watch.words.1.max(word));
             }
-            let active = wave.control.active;
-            if self.ops.run()[word as usize].words != 0 {
-                let run = alu::Run {
-                    steps: self.ops.run(),
+            if self.steps_of_run[word as usize].is_in_run() {
+                let run = Run {
+                    steps: &self.steps_of_run,
                     word,
                     most: if WATCHED { 1 } else { most - steps },
-                    active,
+                    control: &mut wave.control,
                     registers: &mut wave.registers,
                     width: self.width,
                     predicates: &mut wave.predicates,
@@ -174,21 +176,28 @@ impl Lanes {
                 let ran = run.execute(self.host);
                 word = ran.word;
                 steps += ran.steps;
-                instructions += ran.effective;
-                squashed += ran.steps - ran.effective;
+                instructions += ran.steps - ran.squashed;
+                squashed += ran.squashed;
                 lane_instructions += ran.lanes;
                 self.counters.divisions_by_zero += ran.divisions_by_zero;
+                self.counters.taken_redirects += ran.redirects;
+                if let Some(kind) = ran.fault {
+                    break Err((wave.control.active, kind));
+                }
+                if ran.ended {
+                    break Ok(Pause::Ended);
+                }
+                if WATCHED && ran.looped {
+                    break Ok(Pause::Looped);
+                }
                 continue;
             }
+            let active = wave.control.active;
             let op = self.ops.get(word);
             steps += 1;
             let guard = op.guard_lanes(&wave.predicates);
             let lanes = guard & active;
-            let effective = match op.kind {
-                Kind::Control => active != 0,
-                Kind::End => false,
-                _ => lanes != 0,
-            };
+            let effective = lanes != 0 && op.kind != Kind::End;
             if effective {
                 instructions += 1;
                 let all_lanes = lanes == all;
@@ -198,19 +207,6 @@ impl Lanes {
                 squashed += 1;
             }
             match op.kind {
-                Kind::Control => match wave.control.step(&op.control_step(word, guard, &wave.predicates)) {
-                    Ok(Next::Fall) => word += op.words,
-                    Ok(Next::Jump(target)) => {
-                        self.counters.taken_redirects += 1;
-                        let back = op.inst.op == Op::EndLoop && target <= word;
-                        word = target;
-                        if WATCHED && back {
-                            break Ok(Pause::Looped);
-                        }
-                    }
-                    Ok(Next::Ended) => break Ok(Pause::Ended),
-                    Err(kind) => break Err((active, kind)),
-                },
                 Kind::End => {
                     // It is no instruction.
                     squashed -= 1;
@@ -244,7 +240,8 @@ impl Lanes {
                     self.counters.fences += 1;
                     word += op.words;
                 }
-                Kind::Wait | Kind::Nop | Kind::Illegal(_) => word += op.words,
+                // A run executes control flow; an illegal instruction without active lanes has no effect.
+                Kind::Control | Kind::Wait | Kind::Nop | Kind::Illegal(_) => word += op.words,
             }
         };
         wave.word = word;
