@@ -12,14 +12,23 @@ pub(super) fn imad(a: u32, b: u32, c: u32) -> u32 {
     a.wrapping_mul(b).wrapping_add(c)
 }
 
+/// The low 32 bits of an integer below 2^51, in two's complement. A conversion with `as` is a call or a loop over lanes
+/// without the host's vector instructions.
+#[inline(always)]
+pub(super) fn low_bits_of(integer: f64) -> u32 {
+    // 1.5 × 2^52: in the sum the last bit of the significand weighs 1.
+    const UNITS: f64 = 6_755_399_441_055_744.0;
+    (integer + UNITS).to_bits() as u32
+}
+
 /// Signed quotient, truncated. 0 where b is 0; INT_MIN / -1 is INT_MIN.
 #[inline(always)]
 pub(super) fn idiv(a: u32, b: u32) -> u32 {
     // The f64 quotient truncates to the right integer: where a/b is not an integer it is at least 1/|b| away
     // from one, which is 2^-31 of its size or more, and a division is off by 2^-53.
     let divisor = if b == 0 { 1.0 } else { f64::from(b as i32) };
-    // INT_MIN / -1 is the only quotient past i32; in i64 it wraps to itself.
-    let quotient = (f64::from(a as i32) / divisor) as i64 as u32;
+    // INT_MIN / -1 is the only quotient past i32; its low bits are those of INT_MIN.
+    let quotient = low_bits_of((f64::from(a as i32) / divisor).trunc());
     if b == 0 { 0 } else { quotient }
 }
 

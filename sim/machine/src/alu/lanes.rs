@@ -40,8 +40,9 @@ pub(super) trait Rows: Sized {
     /// Lanes where `f(a[lane], b[lane])` holds; bit i is lane i.
     fn lanes_where(self, f: impl Fn(u32, u32) -> bool) -> u64;
 
-    /// An operation on whole rows: `f(source rows, destination rows)`.
-    fn whole(self, f: impl FnOnce(&[&[u32]], &mut [u32]));
+    /// An operation on whole rows with `R` rows of a result: `f(source rows, destination rows)`. A ballot of 64 lanes has
+    /// a row more.
+    fn whole<const R: usize>(self, f: impl FnOnce(&[&[u32]], &mut [u32]));
 }
 
 /// Rows that lie apart: source rows of W lanes, and the destination rows, concatenated.
@@ -102,7 +103,7 @@ impl Rows for Apart<'_> {
     }
 
     #[inline(always)]
-    fn whole(self, f: impl FnOnce(&[&[u32]], &mut [u32])) {
+    fn whole<const R: usize>(self, f: impl FnOnce(&[&[u32]], &mut [u32])) {
         f(self.rows, self.out);
     }
 }
@@ -132,18 +133,25 @@ pub(crate) fn zero_lanes(row: &[u32]) -> u64 {
     lanes_where(row, row, |value, _| value == 0)
 }
 
-/// All ones if bit `lane` of `mask` is set, else 0. `lane` is 0 to 7 and `mask` has the 8 bits of a chunk, so
-/// the shift is a constant in the unrolled loop.
-#[inline(always)]
-fn lane_select(mask: u64, lane: usize) -> u32 {
-    if mask as u32 & (1 << lane) != 0 { u32::MAX } else { 0 }
-}
+/// For each value of 8 bits of a mask: all ones in the lanes whose bit is set. It is a table because the compiler would
+/// turn a merge by what it can see to be a mask into masked stores, which some hosts execute very slowly.
+static SELECT: [[i8; 8]; 256] = {
+    let mut select = [[0; 8]; 256];
+    let mut entry = 0;
+    while entry < 8 * 256 {
+        let (mask, lane) = (entry / 8, entry % 8);
+        select[mask][lane] = -((mask >> lane & 1) as i8);
+        entry += 1;
+    }
+    select
+};
 
-/// b in the lanes of `mask`, c in the others, for one chunk of lanes.
+/// b in the lanes of the lowest 8 bits of `mask`, c in the others, for one chunk of lanes.
 #[inline(always)]
 fn blend(mask: u64, b: [u32; 8], c: [u32; 8]) -> [u32; 8] {
+    let select = &SELECT[usize::from(mask as u8)];
     std::array::from_fn(|lane| {
-        let select = lane_select(mask, lane);
+        let select = i32::from(select[lane]) as u32;
         b[lane] & select | c[lane] & !select
     })
 }
@@ -197,10 +205,9 @@ pub(super) fn fold(mask: u64, row: &[u32], identity: u32, f: impl Fn(u32, u32) -
     let (row8, rest) = row.as_chunks::<8>();
     let mut sums = [identity; 8];
     for (chunk, values) in row8.iter().enumerate() {
-        let chunk_mask = mask >> (8 * chunk);
-        for lane in 0..8 {
-            let select = lane_select(chunk_mask, lane);
-            sums[lane] = f(sums[lane], values[lane] & select | identity & !select);
+        let values = blend(mask >> (8 * chunk), *values, [identity; 8]);
+        for (sum, value) in sums.iter_mut().zip(values) {
+            *sum = f(*sum, value);
         }
     }
     for (lane, &value) in rest.iter().enumerate() {

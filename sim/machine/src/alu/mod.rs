@@ -100,10 +100,10 @@ fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 
             )
         };
     }
-    /// An operation on whole rows, compiled for the kind of host as all else.
+    /// An operation on whole rows with a result of so many, compiled for the kind of host as all else.
     macro_rules! whole {
-        (|$sources:pat_param, $out:ident| $body:expr) => {
-            rows.whole(
+        ($rows:literal, |$sources:pat_param, $out:ident| $body:expr) => {
+            rows.whole::<$rows>(
                 #[inline(always)]
                 |$sources, $out| $body,
             )
@@ -176,12 +176,12 @@ fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 
         Op::BMul2 => map!(2, half::bmul2),
         Op::BMa2 => map!(3, half::bma2::<FMA>),
 
-        Op::DAdd => whole!(|rows, out| f64::map(rows, out, |[a, b]| a + b)),
-        Op::DSub => whole!(|rows, out| f64::map(rows, out, |[a, b]| a - b)),
-        Op::DMul => whole!(|rows, out| f64::map(rows, out, |[a, b]| a * b)),
-        Op::DMa => whole!(|rows, out| f64::map(rows, out, |[a, b, c]| a.mul_add(b, c))),
-        Op::DDiv => whole!(|rows, out| f64::map(rows, out, |[a, b]| a / b)),
-        Op::DSqrt => whole!(|rows, out| f64::map(rows, out, |[a]| a.sqrt())),
+        Op::DAdd => whole!(2, |rows, out| f64::map(rows, out, |[a, b]| a + b)),
+        Op::DSub => whole!(2, |rows, out| f64::map(rows, out, |[a, b]| a - b)),
+        Op::DMul => whole!(2, |rows, out| f64::map(rows, out, |[a, b]| a * b)),
+        Op::DMa => whole!(2, |rows, out| f64::map(rows, out, |[a, b, c]| a.mul_add(b, c))),
+        Op::DDiv => whole!(2, |rows, out| f64::map(rows, out, |[a, b]| a / b)),
+        Op::DSqrt => whole!(2, |rows, out| f64::map(rows, out, |[a]| a.sqrt())),
 
         Op::CvtF32I32 => map!(1, convert::f32_from_i32),
         Op::CvtF32U32 => map!(1, convert::f32_from_u32),
@@ -189,8 +189,8 @@ fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 
         Op::CvtU32F32 => map!(1, convert::u32_from_f32),
         Op::CvtF32F16 => map!(1, convert::f32_from_f16),
         Op::CvtF16F32 => map!(1, convert::f16_from_f32),
-        Op::CvtF32F64 => whole!(|rows, out| f64::to_f32(rows, out)),
-        Op::CvtF64F32 => whole!(|rows, out| f64::from_f32(rows, out)),
+        Op::CvtF32F64 => whole!(1, |rows, out| f64::to_f32(rows, out)),
+        Op::CvtF64F32 => whole!(2, |rows, out| f64::from_f32(rows, out)),
         Op::CvtF32Bf16 => map!(1, convert::f32_from_bf16),
         Op::CvtBf16F32 => map!(1, convert::bf16_from_f32),
 
@@ -217,23 +217,23 @@ fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 
         Op::Mov => rows.map1(|a| a),
         Op::MovImm => rows.fill(context.imm),
 
-        Op::WaveShuffle => whole!(|rows, out| wave::shuffle(rows, out, |_, b| b)),
-        Op::WaveShuffleUp => whole!(|rows, out| wave::shuffle(rows, out, u32::wrapping_sub)),
-        Op::WaveShuffleDown => whole!(|rows, out| wave::shuffle(rows, out, u32::wrapping_add)),
-        Op::WaveShuffleXor => whole!(|rows, out| wave::shuffle(rows, out, |lane, b| lane ^ b)),
-        Op::WaveBroadcast => whole!(|rows, out| wave::broadcast(rows, context, out)),
-        Op::WaveBallot => whole!(|_, out| wave::ballot(context, out)),
+        Op::WaveShuffle => whole!(1, |rows, out| wave::shuffle(rows, out, |_, b| b)),
+        Op::WaveShuffleUp => whole!(1, |rows, out| wave::shuffle(rows, out, u32::wrapping_sub)),
+        Op::WaveShuffleDown => whole!(1, |rows, out| wave::shuffle(rows, out, u32::wrapping_add)),
+        Op::WaveShuffleXor => whole!(1, |rows, out| wave::shuffle(rows, out, |lane, b| lane ^ b)),
+        Op::WaveBroadcast => whole!(1, |rows, out| wave::broadcast(rows, context, out)),
+        Op::WaveBallot => whole!(1, |_, out| wave::ballot(context, out)),
         Op::WaveAny => return if context.pred & context.mask != 0 { context.mask } else { 0 },
         Op::WaveAll => return if !context.pred & context.mask == 0 { context.mask } else { 0 },
-        Op::WavePrefixSum => whole!(|rows, out| wave::prefix_sum(rows, context, out)),
-        Op::WaveReduceAdd => whole!(|rows, out| wave::reduce(rows, context, out, 0, u32::wrapping_add)),
+        Op::WavePrefixSum => whole!(1, |rows, out| wave::prefix_sum(rows, context, out)),
+        Op::WaveReduceAdd => whole!(1, |rows, out| wave::reduce(rows, context, out, 0, u32::wrapping_add)),
         Op::WaveReduceMin => {
-            whole!(|rows, out| wave::reduce(rows, context, out, u32::MAX, |a, b| a.min(b)))
+            whole!(1, |rows, out| wave::reduce(rows, context, out, u32::MAX, |a, b| a.min(b)))
         }
-        Op::WaveReduceMax => whole!(|rows, out| wave::reduce(rows, context, out, 0, |a, b| a.max(b))),
-        Op::WaveReduceAnd => whole!(|rows, out| wave::reduce(rows, context, out, u32::MAX, |a, b| a & b)),
-        Op::WaveReduceOr => whole!(|rows, out| wave::reduce(rows, context, out, 0, |a, b| a | b)),
-        Op::WaveReduceXor => whole!(|rows, out| wave::reduce(rows, context, out, 0, |a, b| a ^ b)),
+        Op::WaveReduceMax => whole!(1, |rows, out| wave::reduce(rows, context, out, 0, |a, b| a.max(b))),
+        Op::WaveReduceAnd => whole!(1, |rows, out| wave::reduce(rows, context, out, u32::MAX, |a, b| a & b)),
+        Op::WaveReduceOr => whole!(1, |rows, out| wave::reduce(rows, context, out, 0, |a, b| a | b)),
+        Op::WaveReduceXor => whole!(1, |rows, out| wave::reduce(rows, context, out, 0, |a, b| a ^ b)),
 
         _ => panic!("`{}` is not lane arithmetic", op.info().mnemonic),
     }

@@ -47,7 +47,7 @@ pub(crate) fn update(
     result: &mut [u32],
 ) -> u64 {
     if width == LANES {
-        return host.dispatch(Update { op, registers, lanes: (mask, pred), result });
+        return host.dispatch(Update { op, registers, lanes: (mask, pred) });
     }
     let mut operands: [&[u32]; MAX_SOURCE_ROWS] = [&[]; MAX_SOURCE_ROWS];
     let operands = &mut operands[..usize::from(op.source_rows)];
@@ -68,7 +68,6 @@ struct Update<'a> {
     op: &'a RowOp,
     registers: &'a mut [u32],
     lanes: (u64, u64),
-    result: &'a mut [u32],
 }
 
 impl WithSimd for Update<'_> {
@@ -76,14 +75,8 @@ impl WithSimd for Update<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> u64 {
-        update_rows(simd, self.op, self.registers, self.lanes, self.result)
+        update_rows(simd, self.op, self.registers, self.lanes)
     }
-}
-
-/// Words as rows of [`LANES`] lanes.
-#[inline(always)]
-fn as_rows(words: &mut [u32]) -> &mut [Row] {
-    words.as_chunks_mut().0
 }
 
 /// [`update`] for rows of [`LANES`] lanes, with the instructions of a kind of host.
@@ -93,10 +86,9 @@ pub(crate) fn update_rows<S: Simd>(
     op: &RowOp,
     registers: &mut [u32],
     (mask, pred): (u64, u64),
-    result: &mut [u32],
 ) -> u64 {
     let context = LaneContext { mask, pred, imm: op.imm };
-    execute_on(simd, op.op, InPlace { op, rows: as_rows(registers), mask, result: as_rows(result) }, context)
+    execute_on(simd, op.op, InPlace { op, rows: registers.as_chunks_mut().0, mask }, context)
 }
 
 /// Rows among the registers of a wave.
@@ -104,22 +96,15 @@ struct InPlace<'a> {
     op: &'a RowOp,
     rows: &'a mut [Row],
     mask: u64,
-    result: &'a mut [Row],
 }
 
 impl InPlace<'_> {
     /// Replaces the destination in the lanes of the mask by what `f` makes of the first source rows.
     #[inline(always)]
     fn replace<const N: usize>(self, f: impl FnOnce(Apart)) {
-        let rows: [&[u32]; N] = self.sources();
         let mut result = [0; LANES];
-        f(Apart { rows: &rows, out: &mut result });
-        let into = &mut self.rows[usize::from(self.op.destination)];
-        if self.mask == u64::MAX >> (64 - LANES) {
-            *into = result;
-        } else {
-            merge_row(self.mask, &result, into);
-        }
+        f(Apart { rows: &self.sources::<N>(), out: &mut result });
+        self.write([result]);
     }
 
     #[inline(always)]
@@ -129,6 +114,19 @@ impl InPlace<'_> {
             *source = &self.rows[usize::from(row)];
         }
         sources
+    }
+
+    /// Writes the destination rows in the lanes of the mask.
+    #[inline(always)]
+    fn write<const R: usize>(self, result: [Row; R]) {
+        let first = usize::from(self.op.destination);
+        for (into, from) in self.rows[first..first + R].iter_mut().zip(result) {
+            if self.mask == u64::MAX >> (64 - LANES) {
+                *into = from;
+            } else {
+                merge_row(self.mask, &from, into);
+            }
+        }
     }
 }
 
@@ -188,17 +186,10 @@ impl Rows for InPlace<'_> {
     }
 
     #[inline(always)]
-    fn whole(self, f: impl FnOnce(&[&[u32]], &mut [u32])) {
-        let InPlace { op, rows, mask, result } = self;
-        let mut operands: [&[u32]; MAX_SOURCE_ROWS] = [&[]; MAX_SOURCE_ROWS];
-        let operands = &mut operands[..usize::from(op.source_rows)];
-        for (operand, &row) in operands.iter_mut().zip(&op.sources) {
-            *operand = &rows[usize::from(row)];
-        }
-        let result = &mut result[..usize::from(op.destination_rows)];
-        f(operands, result.as_flattened_mut());
-        for (from, into) in result.iter().zip(&mut rows[usize::from(op.destination)..]) {
-            merge_row(mask, from, into);
-        }
+    fn whole<const R: usize>(self, f: impl FnOnce(&[&[u32]], &mut [u32])) {
+        let sources: [_; MAX_SOURCE_ROWS] = self.sources();
+        let mut result = [[0; LANES]; R];
+        f(&sources[..usize::from(self.op.source_rows)], result.as_flattened_mut());
+        self.write(result);
     }
 }

@@ -118,7 +118,7 @@ pub(super) struct Run<'a> {
     pub(super) registers: &'a mut [u32],
     pub(super) width: usize,
     pub(super) predicates: &'a mut [u64; PREDICATES],
-    /// Scratch space for two rows.
+    /// Scratch space for two rows, of waves of another width than [`LANES`].
     pub(super) result: &'a mut [u32],
 }
 
@@ -237,7 +237,7 @@ impl WithSimd for Run<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> Ran {
         self.each(
             #[inline(always)]
-            |op, registers, lanes, result| alu::update_rows(simd, op, registers, lanes, result),
+            |op, registers, lanes, _| alu::update_rows(simd, op, registers, lanes),
         )
     }
 }
