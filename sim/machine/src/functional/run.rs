@@ -172,7 +172,8 @@ impl Run<'_> {
         {
             let lanes = active & step.guard.lanes(&predicates);
             if step.does == Does::Control {
-                ran.lanes += (since - left) * u64::from(active.count_ones()) + u64::from(lanes.count_ones());
+                let in_run = (since - left) * u64::from(active.count_ones());
+                ran.lanes = ran.lanes.wrapping_add(in_run + u64::from(lanes.count_ones()));
                 ran.squashed += u64::from(active == 0);
                 left -= 1;
                 since = left;

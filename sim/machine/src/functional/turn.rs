@@ -333,16 +333,12 @@ impl Lanes {
         }
         let before = (WATCHED && stores).then(|| self.access.contents(bytes, width));
         let size = FRAGMENT_ROWS * width;
-        let fragment = match self.access.fragment_of(op) {
-            None => &mut [],
+        let rows = match self.access.fragment_of(op) {
             Some((kind, index)) => &mut wave.fragments[(kind * MMA_FRAGMENTS + index) * size..][..size],
+            None if op.rows.destination_rows == 0 => &mut self.result[..],
+            None => &mut wave.registers[usize::from(op.rows.destination) * width..],
         };
-        self.access.perform(op, bytes, fragment, width);
-        for row in 0..op.rows.destination_rows {
-            let first = (usize::from(op.rows.destination) + usize::from(row)) * width;
-            let register = &mut wave.registers[first..][..width];
-            alu::merge(self.host, lanes, self.access.output_row(row, width), register);
-        }
+        self.access.perform(op, bytes, rows, width);
         let counters = &mut self.counters;
         let counter = match (memory.space, memory.kind) {
             (Space::Local, _) => &mut counters.local_accesses,

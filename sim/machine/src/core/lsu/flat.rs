@@ -30,18 +30,35 @@ impl MemoryInstruction {
         }
     }
 
-    /// Performs the access on `memory`, which has all of its bytes. `fragment` holds the rows of a tile's fragment.
+    /// Performs the access on `memory`, which has all of its bytes. The values that it yields go to the participating lanes
+    /// of `rows`: for a tile those of its fragment. An atomic yields the old values whether it returns them or not.
     ///
     /// # Panics
     /// If the access is outside of the memory, which [`MemoryInstruction::check_addresses`] finds.
     #[inline]
-    pub(crate) fn perform(&mut self, op: &MicroOp, memory: &mut [u8], fragment: &mut [u32], width: usize) {
+    pub(crate) fn perform(&self, op: &MicroOp, memory: &mut [u8], rows: &mut [u32], width: usize) {
         match self.memory.kind {
-            AccessKind::Load => load(self, memory, width),
+            AccessKind::Load => load(self, memory, rows, width),
             AccessKind::Store => store(self, memory, width),
-            AccessKind::Atomic(_) => atomic(self, memory, width),
-            AccessKind::Tile => tile(self, op.inst.op == Op::MmaStoreC, memory, fragment, width),
+            AccessKind::Atomic(_) => atomic(self, memory, rows, width),
+            AccessKind::Tile => tile(self, op.inst.op == Op::MmaStoreC, memory, rows, width),
         }
+    }
+
+    /// [`perform`](MemoryInstruction::perform) that keeps the values; a tile's go to `fragment`.
+    pub(super) fn perform_and_keep(
+        &mut self,
+        op: &MicroOp,
+        memory: &mut [u8],
+        fragment: &mut [u32],
+        width: usize,
+    ) {
+        if self.memory.kind == AccessKind::Tile {
+            return self.perform(op, memory, fragment, width);
+        }
+        let mut outputs = std::mem::take(&mut self.outputs);
+        self.perform(op, memory, &mut outputs, width);
+        self.outputs = outputs;
     }
 
     /// The bytes of a line in which it, a compare-and-swap, finds what it compares with.
@@ -70,11 +87,11 @@ impl MemoryInstruction {
     }
 }
 
-fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
-    let MemoryInstruction { mask, pattern, ref inputs, ref mut outputs, .. } = *instruction;
+fn load(instruction: &MemoryInstruction, memory: &[u8], rows: &mut [u32], width: usize) {
+    let MemoryInstruction { mask, pattern, ref inputs, .. } = *instruction;
     let (addresses, bytes) = (&inputs[..width], instruction.memory.bytes);
     if bytes < 4 {
-        let low = &mut outputs[..width];
+        let low = &mut rows[..width];
         return for_lanes(mask, |lane| {
             low[lane] = match bytes {
                 2 => u16::from_le_bytes(*at(memory, addresses[lane])).into(),
@@ -86,9 +103,9 @@ fn load(instruction: &mut MemoryInstruction, memory: &[u8], width: usize) {
     // Lanes behind the first period get the values of that period.
     let period = if pattern.period > 0 { pattern.period as usize } else { width };
     let lanes = mask & lanes_from(0, period);
-    copy_lanes((pattern, lanes), words, memory, |lane| addresses[lane] as usize, outputs, width);
+    copy_lanes((pattern, lanes), words, memory, |lane| addresses[lane] as usize, rows, width);
     if period < width {
-        for row in outputs.chunks_exact_mut(width).take(words) {
+        for row in rows.chunks_exact_mut(width).take(words) {
             let mut known = period;
             while known < width {
                 row.copy_within(..known, known);
@@ -157,12 +174,12 @@ fn at_mut<const N: usize>(memory: &mut [u8], address: u32) -> &mut [u8; N] {
     memory[address as usize..].first_chunk_mut().expect("the address was checked")
 }
 
-fn atomic(instruction: &mut MemoryInstruction, memory: &mut [u8], width: usize) {
+fn atomic(instruction: &MemoryInstruction, memory: &mut [u8], rows: &mut [u32], width: usize) {
     let AccessKind::Atomic(op) = instruction.memory.kind else { return };
-    let MemoryInstruction { mask, ref inputs, ref mut outputs, .. } = *instruction;
+    let MemoryInstruction { mask, ref inputs, .. } = *instruction;
     let (addresses, operands) = inputs.split_at(width);
     let (operands, swaps) = operands[..2 * width].split_at(width);
-    let old = &mut outputs[..width];
+    let old = &mut rows[..width];
     if op == AtomicOp::Add {
         // A loop of its own: addition is the most frequent atomic, and a lane takes only a few host
         // instructions.

@@ -149,7 +149,7 @@ impl Core {
             }
         };
         if !instruction.forgotten {
-            instruction.perform(op, bytes, fragment, width);
+            instruction.perform_and_keep(op, bytes, fragment, width);
         }
         if instruction.yields(op) {
             if lsu.local_results.is_empty() {

@@ -107,10 +107,22 @@ fn copy_words<const W: usize>(
 ) {
     let mut of_row = rows.chunks_exact_mut(width);
     let mut rows: [&mut [u32]; W] = std::array::from_fn(|_| of_row.next().expect("a row for each word"));
+    let value_at = |lane| {
+        let words = memory[at(lane)..].as_chunks::<4>().0;
+        words.first_chunk::<W>().expect("the address was checked")
+    };
+    if !pattern.in_runs {
+        for lane in super::lanes_of(lanes) {
+            for (row, &word) in rows.iter_mut().zip(value_at(lane)) {
+                row[lane] = u32::from_le_bytes(word);
+            }
+        }
+        return;
+    }
     let mut rest = lanes;
     while rest != 0 {
         let lane = rest.trailing_zeros() as usize;
-        let run = if pattern.in_runs { pattern.run(lane) } else { Run { lanes: 1, same: true } };
+        let run = pattern.run(lane);
         let count = if run.lanes == 1 { 1 } else { run.lanes.min((rest >> lane).trailing_ones() as usize) };
         rest &= !lanes_from(lane, count);
         let (words, _) = memory[at(lane)..].as_chunks::<4>();
@@ -124,18 +136,9 @@ fn copy_words<const W: usize>(
                 row[lane..lane + count].fill(u32::from_le_bytes(word));
             }
         } else {
-            let values = &values[..count];
-            let mut rows = rows.each_mut().map(|row| &mut row[lane..lane + count]);
-            if W == 1 {
-                // A plain row copy, which the compiler vectorises.
-                for (word, value) in rows[0].iter_mut().zip(values) {
-                    *word = u32::from_le_bytes(value[0]);
-                }
-            } else {
-                for (i, value) in values.iter().enumerate() {
-                    for (row, &word) in rows.iter_mut().zip(value) {
-                        row[i] = u32::from_le_bytes(word);
-                    }
+            for (k, row) in rows.iter_mut().enumerate() {
+                for (word, value) in row[lane..lane + count].iter_mut().zip(values) {
+                    *word = u32::from_le_bytes(value[k]);
                 }
             }
         }

@@ -82,9 +82,18 @@ impl Shape {
         // Branch-free, so that the compiler vectorises the comparison.
         let mut differ = 0;
         if self.mask == u64::MAX >> (64 - width) {
-            for (address, relative) in addresses.iter().zip(&self.relative) {
+            let (addresses, rest) = addresses.as_chunks::<8>();
+            let (relatives, relative_rest) = self.relative.as_chunks::<8>();
+            let mut differs = [0; 8];
+            for (addresses, relatives) in addresses.iter().zip(relatives) {
+                for (lane, differ) in differs.iter_mut().enumerate() {
+                    *differ |= addresses[lane].wrapping_sub(base) ^ relatives[lane];
+                }
+            }
+            for (address, relative) in rest.iter().zip(relative_rest) {
                 differ |= address.wrapping_sub(base) ^ relative;
             }
+            differ = differs.iter().fold(differ, |all, differ| all | differ);
         } else {
             for ((address, relative), care) in addresses.iter().zip(&self.relative).zip(&self.care) {
                 differ |= (address.wrapping_sub(base) ^ relative) & care;
