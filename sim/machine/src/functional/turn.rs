@@ -85,6 +85,8 @@ pub(super) struct Lanes {
     pub(super) steps: u64,
     /// Stores and atomics executed; in watched turns only those that have changed a byte.
     pub(super) changes: u64,
+    /// What a store of a watched turn overwrites.
+    before: Vec<u8>,
     /// What was touched of device memory, if someone asks.
     pub(super) footprint: Option<Box<Footprint>>,
 }
@@ -111,6 +113,7 @@ impl Lanes {
             counters: CoreCounters::default(),
             steps: 0,
             changes: 0,
+            before: Vec::new(),
             footprint: None,
         }
     }
@@ -331,7 +334,9 @@ impl Lanes {
                 footprint.touch(bytes, line, (read, written), stores, memory.hint);
             }
         }
-        let before = (WATCHED && stores).then(|| self.access.contents(bytes, width));
+        if WATCHED && stores {
+            self.access.read_contents(bytes, width, &mut self.before);
+        }
         let size = FRAGMENT_ROWS * width;
         let rows = match self.access.fragment_of(op) {
             Some((kind, index)) => &mut wave.fragments[(kind * MMA_FRAGMENTS + index) * size..][..size],
@@ -348,7 +353,7 @@ impl Lanes {
         };
         *counter += 1;
         if WATCHED {
-            let changed = before.is_some_and(|before| before != self.access.contents(bytes, width));
+            let changed = stores && !self.access.has_contents(bytes, width, &self.before);
             self.changes += u64::from(changed);
             watch.beyond |= op.fragment_hazards != 0;
             if watch.records {

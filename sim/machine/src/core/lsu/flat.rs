@@ -71,13 +71,21 @@ impl MemoryInstruction {
         swaps.fold(0, |bytes, lane| bytes | 0xF << (addresses[lane] - line))
     }
 
-    /// The bytes of `memory` that its lanes access, lane by lane.
+    /// Replaces `contents` by the bytes of `memory` that its lanes access, lane by lane.
     ///
     /// # Panics
     /// As [`MemoryInstruction::perform`].
-    pub(crate) fn contents(&self, memory: &[u8], width: usize) -> Vec<u8> {
+    pub(crate) fn read_contents(&self, memory: &[u8], width: usize, contents: &mut Vec<u8>) {
         let bytes = usize::from(self.memory.bytes);
-        self.addresses(width).flat_map(|address| &memory[address as usize..][..bytes]).copied().collect()
+        contents.clear();
+        self.addresses(width)
+            .for_each(|address| contents.extend_from_slice(&memory[address as usize..][..bytes]));
+    }
+
+    /// True if `memory` holds what [`read_contents`](MemoryInstruction::read_contents) has read.
+    pub(crate) fn has_contents(&self, memory: &[u8], width: usize, contents: &[u8]) -> bool {
+        let values = contents.chunks_exact(usize::from(self.memory.bytes));
+        self.addresses(width).zip(values).all(|(address, value)| memory[address as usize..].starts_with(value))
     }
 
     /// The addresses of its participating lanes, lowest lane first, row by row.
@@ -199,17 +207,19 @@ fn atomic(instruction: &MemoryInstruction, memory: &mut [u8], rows: &mut [u32], 
 
 /// Copies each lane's 4×4 tile between local memory and the rows of its fragment.
 fn tile(instruction: &MemoryInstruction, store: bool, memory: &mut [u8], fragment: &mut [u32], width: usize) {
+    let mut of_row = fragment.chunks_exact_mut(width);
+    let mut rows: [_; FRAGMENT_ROWS] = std::array::from_fn(|_| of_row.next().expect("a row for each element"));
+    let (rows, _) = rows.as_chunks_mut::<MMA_DIM>();
+    // Where tiles overlap, the highest lane wins, so lane by lane.
     for lane in lanes_of(instruction.mask) {
-        let (base, stride) = (instruction.inputs[lane], instruction.inputs[width + lane]);
-        for element in 0..FRAGMENT_ROWS {
-            let (i, j) = (element / MMA_DIM, element % MMA_DIM);
-            let address = base.wrapping_add(stride.wrapping_mul(i as u32)) as usize + 4 * j;
-            let word = &mut memory[address..][..4];
-            let value = &mut fragment[element * width + lane];
-            if store {
-                word.copy_from_slice(&value.to_le_bytes());
-            } else {
-                *value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+        for (i, rows) in rows.iter_mut().enumerate() {
+            let words: &mut [u8; 4 * MMA_DIM] = at_mut(memory, instruction.address(i as u32, lane, width));
+            for (row, word) in rows.iter_mut().zip(words.as_chunks_mut::<4>().0) {
+                if store {
+                    *word = row[lane].to_le_bytes();
+                } else {
+                    row[lane] = u32::from_le_bytes(*word);
+                }
             }
         }
     }
