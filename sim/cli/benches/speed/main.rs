@@ -1,7 +1,7 @@
 //! Speed of the simulator; run it with `scripts/bench.sh [PART...]`. The parts are `emulator`, `functional`,
-//! `threads`, `trace`, `idle`, `scale`, `start`, `compile`, `debug` and `checkpoint`; without names, all run. Compared
-//! figures come from one run of this program and are printed as ratios. Absolute figures depend on the host, which is
-//! printed too.
+//! `operations`, `threads`, `trace`, `idle`, `scale`, `start`, `compile`, `debug` and `checkpoint`; without names, all
+//! run. Compared figures come from one run of this program and are printed as ratios. Absolute figures depend on the
+//! host, which is printed too.
 
 mod checkpoint;
 mod compile;
@@ -10,6 +10,7 @@ mod emulator;
 mod functional;
 mod host;
 mod idle;
+mod operations;
 mod run;
 mod scale;
 mod start;
@@ -23,9 +24,10 @@ use peak_alloc::PeakAlloc;
 static MEMORY: PeakAlloc = PeakAlloc;
 
 /// Name of each part and its function.
-const PARTS: [(&str, fn()); 10] = [
+const PARTS: [(&str, fn()); 11] = [
     ("emulator", emulator::part),
     ("functional", functional::part),
+    ("operations", operations::part),
     ("threads", threads::part),
     ("trace", trace::part),
     ("idle", idle::part),

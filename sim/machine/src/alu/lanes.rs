@@ -1,7 +1,7 @@
 //! The loops over the lanes of a wave. Every elementwise operation runs one scalar function through one of
 //! these. They compute all lanes and ignore the mask, so that they vectorise.
 
-use super::HostVectors;
+use super::{HostVectors, f64};
 use pulp::{Simd, WithSimd};
 
 /// Cuts the `N` source rows to the lanes of a destination row, which removes the bounds checks from the loops.
@@ -36,6 +36,9 @@ pub(super) trait Rows: Sized {
 
     /// `out[lane] = a[lane]` in the lanes of `mask`, `b[lane]` in the others.
     fn select(self, mask: u64);
+
+    /// `out[lane] = f(a[lane], b[lane], …)` in f64; rows are pairs.
+    fn pairs<const N: usize>(self, f: impl Fn([f64; N]) -> f64);
 
     /// Lanes where `f(a[lane], b[lane])` holds; bit i is lane i.
     fn lanes_where(self, f: impl Fn(u32, u32) -> bool) -> u64;
@@ -94,6 +97,17 @@ impl Rows for Apart<'_> {
         let [a, b] = sources(self.rows, self.out.len());
         self.out.copy_from_slice(b);
         merge_row(mask, a, self.out);
+    }
+
+    #[inline(always)]
+    fn pairs<const N: usize>(self, f: impl Fn([f64; N]) -> f64) {
+        let lanes = self.out.len() / 2;
+        let (low, high) = self.out.split_at_mut(lanes);
+        let mut pairs = [[&[][..]; 2]; N];
+        for (cut, pair) in pairs.iter_mut().zip(self.rows.as_chunks::<2>().0) {
+            *cut = sources(pair, lanes);
+        }
+        f64::map(lanes, pairs, [low, high], f);
     }
 
     #[inline(always)]

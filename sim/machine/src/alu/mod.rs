@@ -86,27 +86,102 @@ fn execute_on<S: Simd>(_: S, op: Op, rows: impl Rows, context: LaneContext) -> u
 /// Every operation, for a host with (`FMA`) or without an instruction for a fused multiply-add.
 #[inline(always)]
 fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 {
-    /// A function of so many operands in every lane. By its name alone it would be called, and compiled without the host's
-    /// vector instructions, where it is too large to be inlined by itself.
+    // A function or closure that is given by its name alone, or that is not inlined whatever its size, would be called for
+    // each lane, compiled without the host's vector instructions. `scripts/bench.sh operations` shows such ones.
+
+    /// A function of so many operands in every lane.
     macro_rules! map {
-        (1, $function:expr) => { map!(map1, $function, a) };
-        (2, $function:expr) => { map!(map2, $function, a, b) };
-        (3, $function:expr) => { map!(map3, $function, a, b, c) };
-        (4, $function:expr) => { map!(map4, $function, a, b, c, e) };
-        ($map:ident, $function:expr, $($operand:ident),+) => {
-            rows.$map(
+        (1, $function:expr) => {
+            each!(|a| $function(a))
+        };
+        (2, $function:expr) => {
+            each!(|a, b| $function(a, b))
+        };
+        (3, $function:expr) => {
+            each!(|a, b, c| $function(a, b, c))
+        };
+        (4, $function:expr) => {
+            each!(|a, b, c, e| $function(a, b, c, e))
+        };
+    }
+    /// What each lane makes of its operands.
+    macro_rules! each {
+        (|$a:ident| $value:expr) => {
+            rows.map1(
                 #[inline(always)]
-                |$($operand),+| $function($($operand),+),
+                |$a| $value,
+            )
+        };
+        (|$a:ident, $b:ident| $value:expr) => {
+            rows.map2(
+                #[inline(always)]
+                |$a, $b| $value,
+            )
+        };
+        (|$a:ident, $b:ident, $c:ident| $value:expr) => {
+            rows.map3(
+                #[inline(always)]
+                |$a, $b, $c| $value,
+            )
+        };
+        (|$a:ident, $b:ident, $c:ident, $e:ident| $value:expr) => {
+            rows.map4(
+                #[inline(always)]
+                |$a, $b, $c, $e| $value,
             )
         };
     }
-    /// An operation on whole rows with a result of so many, compiled for the kind of host as all else.
+    /// The lanes in which a condition holds.
+    macro_rules! lanes {
+        (|$a:ident, $b:ident| $holds:expr) => {
+            rows.lanes_where(
+                #[inline(always)]
+                |$a, $b| $holds,
+            )
+        };
+    }
+    /// An operation on whole rows with a result of so many.
     macro_rules! whole {
         ($rows:literal, |$sources:pat_param, $out:ident| $body:expr) => {
             rows.whole::<$rows>(
                 #[inline(always)]
                 |$sources, $out| $body,
             )
+        };
+    }
+    /// What each lane makes of its f64 operands.
+    macro_rules! pairs {
+        (|$($operand:ident),+| $value:expr) => {
+            rows.pairs(
+                #[inline(always)]
+                |[$($operand),+]| $value,
+            )
+        };
+    }
+    /// The lane that each lane reads, as a function of its number and its operand.
+    macro_rules! shuffle {
+        (|$lane:pat_param, $b:ident| $source:expr) => {
+            whole!(1, |rows, out| wave::shuffle(
+                rows,
+                out,
+                #[inline(always)]
+                |$lane: u32, $b: u32| $source
+            ))
+        };
+    }
+    /// The fold of an associative and commutative function with this neutral element.
+    macro_rules! reduce {
+        ($identity:expr, |$a:ident, $b:ident| $both:expr) => {
+            whole!(1, |rows, out| {
+                wave::reduce(
+                    rows,
+                    context,
+                    out,
+                    $identity,
+                    #[inline(always)]
+                    |$a: u32, $b: u32| $both,
+                )
+            })
         };
     }
     match op {
@@ -122,12 +197,12 @@ fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 
         Op::IMin => map!(2, int::imin),
         Op::IMax => map!(2, int::imax),
         Op::IClamp => map!(3, int::iclamp),
-        Op::UMin => rows.map2(|a, b| a.min(b)),
-        Op::UMax => rows.map2(|a, b| a.max(b)),
-        Op::And => rows.map2(|a, b| a & b),
-        Op::Or => rows.map2(|a, b| a | b),
-        Op::Xor => rows.map2(|a, b| a ^ b),
-        Op::Not => rows.map1(|a| !a),
+        Op::UMin => each!(|a, b| a.min(b)),
+        Op::UMax => each!(|a, b| a.max(b)),
+        Op::And => each!(|a, b| a & b),
+        Op::Or => each!(|a, b| a | b),
+        Op::Xor => each!(|a, b| a ^ b),
+        Op::Not => each!(|a| !a),
         Op::Shl => map!(2, u32::wrapping_shl),
         Op::Shr => map!(2, u32::wrapping_shr),
         Op::Sar => map!(2, int::sar),
@@ -156,10 +231,10 @@ fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 
         Op::FTrunc => map!(1, f32::ftrunc),
         Op::FFract => map!(1, f32::ffract),
         Op::FSat => map!(1, f32::fsat),
-        Op::FSin => rows.map1(sfu::fsin),
-        Op::FCos => rows.map1(sfu::fcos),
-        Op::FExp2 => rows.map1(sfu::fexp2),
-        Op::FLog2 => rows.map1(sfu::flog2),
+        Op::FSin => map!(1, sfu::fsin),
+        Op::FCos => map!(1, sfu::fcos),
+        Op::FExp2 => map!(1, sfu::fexp2),
+        Op::FLog2 => map!(1, sfu::flog2),
 
         Op::HAdd => map!(2, half::hadd),
         Op::HSub => map!(2, half::hsub),
@@ -176,12 +251,12 @@ fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 
         Op::BMul2 => map!(2, half::bmul2),
         Op::BMa2 => map!(3, half::bma2::<FMA>),
 
-        Op::DAdd => whole!(2, |rows, out| f64::map(rows, out, |[a, b]| a + b)),
-        Op::DSub => whole!(2, |rows, out| f64::map(rows, out, |[a, b]| a - b)),
-        Op::DMul => whole!(2, |rows, out| f64::map(rows, out, |[a, b]| a * b)),
-        Op::DMa => whole!(2, |rows, out| f64::map(rows, out, |[a, b, c]| a.mul_add(b, c))),
-        Op::DDiv => whole!(2, |rows, out| f64::map(rows, out, |[a, b]| a / b)),
-        Op::DSqrt => whole!(2, |rows, out| f64::map(rows, out, |[a]| a.sqrt())),
+        Op::DAdd => pairs!(|a, b| a + b),
+        Op::DSub => pairs!(|a, b| a - b),
+        Op::DMul => pairs!(|a, b| a * b),
+        Op::DMa => pairs!(|a, b, c| a.mul_add(b, c)),
+        Op::DDiv => pairs!(|a, b| a / b),
+        Op::DSqrt => pairs!(|a| a.sqrt()),
 
         Op::CvtF32I32 => map!(1, convert::f32_from_i32),
         Op::CvtF32U32 => map!(1, convert::f32_from_u32),
@@ -194,46 +269,44 @@ fn table<const FMA: bool>(op: Op, rows: impl Rows, context: LaneContext) -> u64 
         Op::CvtF32Bf16 => map!(1, convert::f32_from_bf16),
         Op::CvtBf16F32 => map!(1, convert::bf16_from_f32),
 
-        Op::ICmpEq | Op::UCmpEq => return rows.lanes_where(|a, b| a == b),
-        Op::ICmpNe | Op::UCmpNe => return rows.lanes_where(|a, b| a != b),
-        Op::ICmpLt => return rows.lanes_where(compare::ilt),
-        Op::ICmpLe => return rows.lanes_where(compare::ile),
-        Op::ICmpGt => return rows.lanes_where(|a, b| compare::ilt(b, a)),
-        Op::ICmpGe => return rows.lanes_where(|a, b| compare::ile(b, a)),
-        Op::UCmpLt => return rows.lanes_where(|a, b| a < b),
-        Op::UCmpLe => return rows.lanes_where(|a, b| a <= b),
-        Op::UCmpGt => return rows.lanes_where(|a, b| a > b),
-        Op::UCmpGe => return rows.lanes_where(|a, b| a >= b),
-        Op::FCmpEq => return rows.lanes_where(compare::feq),
-        Op::FCmpNe => return rows.lanes_where(|a, b| !compare::feq(a, b)),
-        Op::FCmpLt => return rows.lanes_where(compare::flt),
-        Op::FCmpLe => return rows.lanes_where(compare::fle),
-        Op::FCmpGt => return rows.lanes_where(|a, b| compare::flt(b, a)),
-        Op::FCmpGe => return rows.lanes_where(|a, b| compare::fle(b, a)),
-        Op::FCmpOrd => return rows.lanes_where(|a, b| !compare::unordered(a, b)),
-        Op::FCmpUnord => return rows.lanes_where(compare::unordered),
+        Op::ICmpEq | Op::UCmpEq => return lanes!(|a, b| a == b),
+        Op::ICmpNe | Op::UCmpNe => return lanes!(|a, b| a != b),
+        Op::ICmpLt => return lanes!(|a, b| compare::ilt(a, b)),
+        Op::ICmpLe => return lanes!(|a, b| compare::ile(a, b)),
+        Op::ICmpGt => return lanes!(|a, b| compare::ilt(b, a)),
+        Op::ICmpGe => return lanes!(|a, b| compare::ile(b, a)),
+        Op::UCmpLt => return lanes!(|a, b| a < b),
+        Op::UCmpLe => return lanes!(|a, b| a <= b),
+        Op::UCmpGt => return lanes!(|a, b| a > b),
+        Op::UCmpGe => return lanes!(|a, b| a >= b),
+        Op::FCmpEq => return lanes!(|a, b| compare::feq(a, b)),
+        Op::FCmpNe => return lanes!(|a, b| !compare::feq(a, b)),
+        Op::FCmpLt => return lanes!(|a, b| compare::flt(a, b)),
+        Op::FCmpLe => return lanes!(|a, b| compare::fle(a, b)),
+        Op::FCmpGt => return lanes!(|a, b| compare::flt(b, a)),
+        Op::FCmpGe => return lanes!(|a, b| compare::fle(b, a)),
+        Op::FCmpOrd => return lanes!(|a, b| !compare::unordered(a, b)),
+        Op::FCmpUnord => return lanes!(|a, b| compare::unordered(a, b)),
 
         Op::Select => rows.select(context.pred),
-        Op::Mov => rows.map1(|a| a),
+        Op::Mov => each!(|a| a),
         Op::MovImm => rows.fill(context.imm),
 
-        Op::WaveShuffle => whole!(1, |rows, out| wave::shuffle(rows, out, |_, b| b)),
-        Op::WaveShuffleUp => whole!(1, |rows, out| wave::shuffle(rows, out, u32::wrapping_sub)),
-        Op::WaveShuffleDown => whole!(1, |rows, out| wave::shuffle(rows, out, u32::wrapping_add)),
-        Op::WaveShuffleXor => whole!(1, |rows, out| wave::shuffle(rows, out, |lane, b| lane ^ b)),
+        Op::WaveShuffle => shuffle!(|_, b| b),
+        Op::WaveShuffleUp => shuffle!(|lane, b| lane.wrapping_sub(b)),
+        Op::WaveShuffleDown => shuffle!(|lane, b| lane.wrapping_add(b)),
+        Op::WaveShuffleXor => shuffle!(|lane, b| lane ^ b),
         Op::WaveBroadcast => whole!(1, |rows, out| wave::broadcast(rows, context, out)),
         Op::WaveBallot => whole!(1, |_, out| wave::ballot(context, out)),
         Op::WaveAny => return if context.pred & context.mask != 0 { context.mask } else { 0 },
         Op::WaveAll => return if !context.pred & context.mask == 0 { context.mask } else { 0 },
         Op::WavePrefixSum => whole!(1, |rows, out| wave::prefix_sum(rows, context, out)),
-        Op::WaveReduceAdd => whole!(1, |rows, out| wave::reduce(rows, context, out, 0, u32::wrapping_add)),
-        Op::WaveReduceMin => {
-            whole!(1, |rows, out| wave::reduce(rows, context, out, u32::MAX, |a, b| a.min(b)))
-        }
-        Op::WaveReduceMax => whole!(1, |rows, out| wave::reduce(rows, context, out, 0, |a, b| a.max(b))),
-        Op::WaveReduceAnd => whole!(1, |rows, out| wave::reduce(rows, context, out, u32::MAX, |a, b| a & b)),
-        Op::WaveReduceOr => whole!(1, |rows, out| wave::reduce(rows, context, out, 0, |a, b| a | b)),
-        Op::WaveReduceXor => whole!(1, |rows, out| wave::reduce(rows, context, out, 0, |a, b| a ^ b)),
+        Op::WaveReduceAdd => reduce!(0, |a, b| a.wrapping_add(b)),
+        Op::WaveReduceMin => reduce!(u32::MAX, |a, b| a.min(b)),
+        Op::WaveReduceMax => reduce!(0, |a, b| a.max(b)),
+        Op::WaveReduceAnd => reduce!(u32::MAX, |a, b| a & b),
+        Op::WaveReduceOr => reduce!(0, |a, b| a | b),
+        Op::WaveReduceXor => reduce!(0, |a, b| a ^ b),
 
         _ => panic!("`{}` is not lane arithmetic", op.info().mnemonic),
     }

@@ -1,7 +1,7 @@
 //! One instruction on the registers of a wave, in place.
 
 use super::lanes::{Apart, Rows, merge_row};
-use super::{HostVectors, LaneContext, execute, execute_on, merge};
+use super::{HostVectors, LaneContext, execute, execute_on, f64, merge};
 use pulp::{Simd, WithSimd};
 use wave_isa::Op;
 
@@ -19,7 +19,7 @@ type Row = [u32; LANES];
 pub struct RowOp {
     /// The operation.
     pub op: Op,
-    /// Source rows in operand order; those behind `source_rows` are of no account.
+    /// Source rows in operand order; behind `source_rows` any row that exists, which may be read in vain.
     pub sources: [u8; MAX_SOURCE_ROWS],
     /// Number of source rows.
     pub source_rows: u8,
@@ -178,6 +178,17 @@ impl Rows for InPlace<'_> {
             #[inline(always)]
             |rows| rows.select(mask),
         );
+    }
+
+    #[inline(always)]
+    fn pairs<const N: usize>(self, f: impl Fn([f64; N]) -> f64) {
+        let mut pairs = [[&self.rows[0]; 2]; N];
+        for (pair, [low, high]) in pairs.iter_mut().zip(self.op.sources.as_chunks().0) {
+            *pair = [&self.rows[usize::from(*low)], &self.rows[usize::from(*high)]];
+        }
+        let (mut low, mut high) = ([0; LANES], [0; LANES]);
+        f64::map(LANES, pairs, [&mut low, &mut high], f);
+        self.write([low, high]);
     }
 
     #[inline(always)]

@@ -136,7 +136,7 @@ impl Core {
     }
 
     /// The word that a wave issues next.
-    fn next_word(&self, slot: Slot) -> u32 {
+    pub(super) fn next_word(&self, slot: Slot) -> u32 {
         match self.latches.issue_to_resolve.of(slot) {
             Some(Act::Redirect(target)) => target,
             _ => self.waves.waves[slot].buffer.next(),

@@ -137,8 +137,7 @@ impl Core {
         let has = |mask: u64| mask >> slot & 1 != 0;
         let head = wave.buffer.front();
         // What has issued in the cycle before and acts in the next one belongs to what the wave has done.
-        let act = self.latches.issue_to_resolve.of(slot);
-        let ended = has(waves.ended) || act == Some(Act::End);
+        let ended = has(waves.ended) || self.latches.issue_to_resolve.of(slot) == Some(Act::End);
         let waits_for = if ended {
             WaitsFor::Flights(wave.in_flight.into())
         } else if has(waves.at_barrier) {
@@ -158,11 +157,7 @@ impl Core {
             WaitsFor::Turn
         };
         // A barrier or the final `halt` has left the buffer, so the wave is reported at its last issued word.
-        let word = match act {
-            Some(Act::Redirect(target)) => target,
-            _ if ended || has(waves.at_barrier) => wave.last_word,
-            _ => wave.buffer.next(),
-        };
+        let word = if ended || has(waves.at_barrier) { wave.last_word } else { self.next_word(slot) };
         debug_assert!(!has(waves.at_barrier) || ops.get(word).kind == Kind::Barrier);
         WaveReport {
             core: self.spec.index,

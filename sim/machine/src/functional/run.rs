@@ -151,9 +151,7 @@ impl Run<'_> {
             return host.dispatch(self);
         }
         let width = self.width;
-        self.each(|op, registers, lanes, result| {
-            alu::update(host, op, registers, width, lanes, result)
-        })
+        self.each(|op, registers, lanes, result| alu::update(host, op, registers, width, lanes, result))
     }
 
     /// `update` runs one instruction on the registers, in the lanes that take part; with the lanes in which its condition

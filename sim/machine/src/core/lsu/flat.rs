@@ -85,7 +85,9 @@ impl MemoryInstruction {
     /// True if `memory` holds what [`read_contents`](MemoryInstruction::read_contents) has read.
     pub(crate) fn has_contents(&self, memory: &[u8], width: usize, contents: &[u8]) -> bool {
         let values = contents.chunks_exact(usize::from(self.memory.bytes));
-        self.addresses(width).zip(values).all(|(address, value)| memory[address as usize..].starts_with(value))
+        self.addresses(width)
+            .zip(values)
+            .all(|(address, value)| memory[address as usize..].starts_with(value))
     }
 
     /// The addresses of its participating lanes, lowest lane first, row by row.
@@ -208,7 +210,8 @@ fn atomic(instruction: &MemoryInstruction, memory: &mut [u8], rows: &mut [u32], 
 /// Copies each lane's 4×4 tile between local memory and the rows of its fragment.
 fn tile(instruction: &MemoryInstruction, store: bool, memory: &mut [u8], fragment: &mut [u32], width: usize) {
     let mut of_row = fragment.chunks_exact_mut(width);
-    let mut rows: [_; FRAGMENT_ROWS] = std::array::from_fn(|_| of_row.next().expect("a row for each element"));
+    let mut rows: [_; FRAGMENT_ROWS] =
+        std::array::from_fn(|_| of_row.next().expect("a row for each element"));
     let (rows, _) = rows.as_chunks_mut::<MMA_DIM>();
     // Where tiles overlap, the highest lane wins, so lane by lane.
     for lane in lanes_of(instruction.mask) {
