@@ -10,6 +10,7 @@ const PAGE_BYTES: usize = 16 << 10;
 #[derive(Debug)]
 struct Page {
     bytes: Box<[u8]>,
+    is_zeros: bool,
     /// Bytes of all pages that are alive.
     total: Arc<AtomicUsize>,
 }
@@ -42,17 +43,24 @@ impl Pages {
     pub(crate) fn memory(&self) -> Vec<u8> {
         let mut memory = vec![0; self.all.iter().map(|page| page.bytes.len()).sum()];
         for (bytes, page) in memory.chunks_mut(PAGE_BYTES).zip(&self.all) {
-            if page.bytes.iter().any(|&byte| byte != 0) {
+            if !page.is_zeros {
                 bytes.copy_from_slice(&page.bytes);
             }
         }
         memory
     }
 
-    fn page(&self, bytes: &[u8]) -> Arc<Page> {
+    fn page(&self, bytes: &[u8], is_zeros: bool) -> Arc<Page> {
         self.total.fetch_add(bytes.len(), Ordering::Relaxed);
-        Arc::new(Page { bytes: bytes.into(), total: Arc::clone(&self.total) })
+        Arc::new(Page { bytes: bytes.into(), is_zeros, total: Arc::clone(&self.total) })
     }
+}
+
+/// True if all bytes are 0. It looks at many at once, because whole memories are searched.
+fn are_zeros(bytes: &[u8]) -> bool {
+    let (chunks, rest) = bytes.as_chunks::<128>();
+    let is_zero = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all | byte) == 0;
+    chunks.iter().all(|chunk| is_zero(chunk)) && is_zero(rest)
 }
 
 /// What is known of a memory: its pages when they were last taken or put back, and which may have changed since.
@@ -97,10 +105,11 @@ impl Shared {
             if !is_first && (!self.has_changed(place) || *bytes == *self.pages.all[place].bytes) {
                 continue;
             }
-            let page = if bytes.len() == PAGE_BYTES && bytes.iter().all(|&byte| byte == 0) {
-                Arc::clone(zeros.get_or_insert_with(|| self.pages.page(bytes)))
+            let is_zeros = are_zeros(bytes);
+            let page = if bytes.len() == PAGE_BYTES && is_zeros {
+                Arc::clone(zeros.get_or_insert_with(|| self.pages.page(bytes, true)))
             } else {
-                self.pages.page(bytes)
+                self.pages.page(bytes, is_zeros)
             };
             if is_first { self.pages.all.push(page) } else { self.pages.all[place] = page }
         }
