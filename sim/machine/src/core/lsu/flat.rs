@@ -227,3 +227,26 @@ fn tile(instruction: &MemoryInstruction, store: bool, memory: &mut [u8], fragmen
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_tiles_overlap_the_highest_lane_wins() {
+        const WIDTH: usize = 8;
+        let mut instruction = MemoryInstruction::new(Op::MmaStoreC.memory().unwrap(), WIDTH);
+        instruction.mask = 0b101;
+        // Rows of 16 bytes, one behind the other; lane 2 begins at the second row of lane 0.
+        for (lane, base) in [(0, 0), (2, 16)] {
+            (instruction.inputs[lane], instruction.inputs[WIDTH + lane]) = (base, 16);
+        }
+        let mut fragment: Vec<u32> = (0..FRAGMENT_ROWS * WIDTH).map(|at| at as u32).collect();
+        let mut memory = [0; 80];
+        tile(&instruction, true, &mut memory, &mut fragment, WIDTH);
+        let words = memory.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word) as usize);
+        let of_lane_0 = (0..4).map(|element| element * WIDTH);
+        let of_lane_2 = (0..16).map(|element| element * WIDTH + 2);
+        assert!(words.eq(of_lane_0.chain(of_lane_2)));
+    }
+}
