@@ -5,8 +5,7 @@
 //! then. That depends only on instructions that leave before it, or in the same cycle and are older. Later
 //! instructions read their operands two cycles after this issue at the earliest, so for an instruction that has
 //! finished its reads by then, and before all older ones that are not settled, everything is known at issue.
-//! Only what others
-//! observe remains: its wave cannot issue until the operands are read (I4), and a collector is occupied until
+//! Only what others observe remains: its wave cannot issue until the operands are read (I4), and a collector is occupied until
 //! the dispatch stage after that.
 //!
 //! Runs that visit every cycle do not use this shortcut, nor do those with an observer that is told of stages in

@@ -1,7 +1,7 @@
 //! A run: instructions of a wave that need nothing but its registers, predicates and control state, one after the other.
 
 use crate::alu::{self, HostVectors, LANES, RowOp, zero_lanes};
-use crate::core::divergence::{self, Divergence, Next};
+use crate::core::divergence::{Divergence, Next};
 use crate::core::uop::{Kind, MicroOp, MicroOps};
 use pulp::{Simd, WithSimd};
 use wave_isa::program::fault::FaultKind;
@@ -55,8 +55,6 @@ pub(super) struct Step {
     guard: Condition,
     /// Its predicate operand.
     condition: Condition,
-    /// Where the wave continues if no lane is active any more.
-    skip_to: u32,
 }
 
 impl Step {
@@ -82,7 +80,6 @@ impl Step {
             row_op: op.rows,
             guard: Condition::of(guard.is_some().then_some((guard.predicate, guard.negated))),
             condition: Condition::of(op.predicate_source),
-            skip_to: op.skip_to,
         }
     }
 
@@ -91,22 +88,13 @@ impl Step {
     pub(super) fn is_in_run(&self) -> bool {
         self.does != Does::Nothing
     }
-
-    fn control(&self, word: u32, predicates: &Predicates) -> divergence::Step {
-        divergence::Step {
-            op: self.row_op.op,
-            guard: self.guard.lanes(predicates),
-            condition: self.condition.lanes(predicates),
-            target: self.row_op.imm,
-            next: word + u32::from(self.words),
-            skip_to: self.skip_to,
-        }
-    }
 }
 
 /// What a run acts on.
 #[derive(Debug)]
 pub(super) struct Run<'a> {
+    /// The kernel.
+    pub(super) ops: &'a MicroOps,
     /// The kernel, a step for each word.
     pub(super) steps: &'a [Step],
     /// The word of the next instruction.
@@ -168,14 +156,16 @@ impl Run<'_> {
         while left > 0
             && let Some(step) = self.steps.get(ran.word as usize)
         {
-            let lanes = active & step.guard.lanes(&predicates);
+            let guard = step.guard.lanes(&predicates);
+            let lanes = active & guard;
             if step.does == Does::Control {
                 let in_run = (since - left) * u64::from(active.count_ones());
                 ran.lanes = ran.lanes.wrapping_add(in_run + u64::from(lanes.count_ones()));
                 ran.squashed += u64::from(active == 0);
                 left -= 1;
                 since = left;
-                let control = step.control(ran.word, &predicates);
+                let known = predicates.first_chunk().expect("one for each predicate");
+                let control = self.ops.get(ran.word).control_step(ran.word, guard, known);
                 match self.control.step(&control) {
                     Ok(Next::Fall) => ran.word = control.next,
                     Ok(Next::Jump(target)) => {

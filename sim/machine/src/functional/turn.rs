@@ -167,6 +167,7 @@ impl Lanes {
             }
             if self.steps_of_run[word as usize].is_in_run() {
                 let run = Run {
+                    ops: &self.ops,
                     steps: &self.steps_of_run,
                     word,
                     most: if WATCHED { 1 } else { most - steps },
