@@ -16,7 +16,8 @@ const ROUNDS: u32 = 64;
 
 /// Assembly of an operation on registers that the kernel has filled; `None` if it is no lane arithmetic.
 fn text(op: Op, index: u32) -> Option<String> {
-    if op.info().class == ExecClass::Control || op.memory().is_some() {
+    // `nop` and `barrier` have no operands.
+    if op.info().class == ExecClass::Control || op.memory().is_some() || op.info().operands.is_empty() {
         return None;
     }
     let mut source = 4;
