@@ -85,7 +85,7 @@ fn place_one(
     let address = placed.end.next_multiple_of(ALIGNMENT_BYTES);
     let bytes = match &bind.contents {
         Contents::File(file) => {
-            let contents = inputs::read(file, size.saturating_sub(address), "--bind")?;
+            let contents = inputs::data(file, size.saturating_sub(address), "--bind")?;
             memory[address as usize..][..contents.len()].copy_from_slice(&contents);
             contents.len() as u64
         }

@@ -8,18 +8,21 @@ use super::traces::{Outlives, RETIREMENT};
 use super::work::Work;
 use super::{files, interrupt};
 use std::path::{Path, PathBuf};
+use wave_files::read;
 use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::config::Config;
 use wave_machine::functional::Execution;
 use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions};
 use wave_observe::figures::Step;
-use wave_study::checkpoint::{Checkpoint, Identity, Refused};
+use wave_study::checkpoint::{Checkpoint, HEAD_BYTES, Identity, Refused};
 use wave_study::summary::Outcome;
 
 /// Name of the flag in messages.
 const CHECKPOINT: &str = "--checkpoint";
 const RESUME: &str = "--resume";
+/// Most bytes of a checkpoint: four times the largest device memory.
+const MOST_BYTES: u64 = 16 << 30;
 
 /// The checkpoints of one run.
 #[derive(Debug, Default)]
@@ -29,6 +32,8 @@ pub(crate) struct Checkpoints {
     resumes: Option<Resumes>,
     /// The retirement trace in it.
     trace: Option<Vec<u8>>,
+    /// What an earlier run has left may be replaced.
+    overwrites: bool,
 }
 
 /// What is written.
@@ -127,13 +132,16 @@ impl Checkpoints {
         };
         let writes = match &args.checkpoint {
             Some(path) => {
+                if args.resume.is_none() && !args.overwrite {
+                    keep_checkpoint(path)?;
+                }
                 files::check_writable(path, CHECKPOINT)?;
                 let (every, on_signal) = (args.checkpoint_every, args.checkpoint_on_signal);
                 Some(Writes { path: path.clone(), every, on_signal, identity, last: None })
             }
             None => None,
         };
-        Ok(Checkpoints { writes, resumes, trace })
+        Ok(Checkpoints { writes, resumes, trace, overwrites: args.overwrite })
     }
 
     /// Puts the machine into the state of the checkpoint to go on from, if there is one. Returns the reports of the
@@ -161,7 +169,7 @@ impl Checkpoints {
     pub(crate) fn trace(&self) -> Outlives<'_> {
         match &self.trace {
             Some(saved) => Outlives::GoesOn(saved),
-            None if self.writes.is_some() => Outlives::Yes,
+            None if self.writes.is_some() => Outlives::Yes { overwrites: self.overwrites },
             None => Outlives::No,
         }
     }
@@ -178,15 +186,15 @@ impl Checkpoints {
     }
 
     /// Writes a checkpoint; `before` are the launches that have ended, and `trace` is the retirement trace so far. If
-    /// that fails, the run goes on, and the checkpoint before stays.
+    /// that fails, the run goes on, and the checkpoint before stays. Returns whether it is written.
     pub(crate) fn save(
         &mut self,
         machine: &Machine,
         before: &[Step],
         trace: Result<Option<Vec<u8>>, Vec<Diagnostic>>,
         progress: &Progress,
-    ) {
-        let Some(writes) = &mut self.writes else { return };
+    ) -> bool {
+        let Some(writes) = &mut self.writes else { return false };
         let written = trace.and_then(|trace| {
             let ended = before.iter().map(|step| step.report.clone()).collect();
             let observers = trace.into_iter().map(|saved| (RETIREMENT.to_owned(), saved)).collect();
@@ -199,8 +207,10 @@ impl Checkpoints {
                 let warn = |why: Diagnostic| Diagnostic { severity: Severity::Warning, ..why };
                 let wrong: Vec<Diagnostic> = wrong.into_iter().map(warn).collect();
                 progress.aside(|| Terminal::of_environment().diagnostics(&wrong));
+                return false;
             }
         }
+        true
     }
 
     /// True if a signal has ended the run with this error and the flags ask for a checkpoint then.
@@ -221,6 +231,25 @@ impl Checkpoints {
     }
 }
 
+/// Refuses to replace a checkpoint by those of a run that begins anew: hours of simulation may be in it.
+fn keep_checkpoint(path: &Path) -> Result<(), Vec<Diagnostic>> {
+    // No more than the head is read.
+    let mut is_checkpoint = false;
+    let looked = path.is_file().then(|| {
+        read::sized(path, MOST_BYTES, HEAD_BYTES, |head| {
+            is_checkpoint = Checkpoint::is_begun_by(head);
+            None
+        })
+    });
+    if looked.is_none() || !is_checkpoint {
+        return Ok(());
+    }
+    let shown = path.display();
+    let message = format!("{CHECKPOINT}: `{shown}` is the checkpoint of an earlier run");
+    let hint = format!("{RESUME} {shown} goes on from it; --overwrite begins anew and replaces it");
+    Err(vec![Diagnostic::error(message).hint(hint)])
+}
+
 /// Refuses to go on without a trace that the run has begun, or with one that it has not.
 fn same_trace(path: &Path, had: bool, asked: bool) -> Result<(), Vec<Diagnostic>> {
     let (what, hint) = match (had, asked) {
@@ -236,7 +265,8 @@ fn same_trace(path: &Path, had: bool, asked: bool) -> Result<(), Vec<Diagnostic>
 /// # Errors
 /// The file cannot be read, or is no checkpoint of it.
 pub(crate) fn read(path: &Path, identity: Identity) -> Result<Checkpoint, Vec<Diagnostic>> {
-    let file = inputs::read(path, u64::MAX, RESUME).map_err(|wrong| vec![wrong])?;
+    let file = read::sized(path, MOST_BYTES, HEAD_BYTES, Checkpoint::length);
+    let file = file.map_err(|error| vec![inputs::unreadable(path, &error, RESUME)])?;
     Checkpoint::decode(&file, identity).map_err(|refused| {
         let hint = match refused {
             Refused::Other => "--checkpoint FILE with --checkpoint-every CYCLES writes one",

@@ -111,7 +111,7 @@ fn in_detail(
     let (sink, captured) = collector.as_ref().map(Collector::capture).unzip();
     let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory);
     let ended = checkpoints.resume(&mut gpu, &options)?;
-    let (recorder, files) = traces::open(&traces, config, sink, checkpoints.trace())?.unzip();
+    let (recorder, mut files) = traces::open(&traces, config, sink, checkpoints.trace())?.unzip();
     let mut watch = Watch::new(&args.output, config, &work.program).with(collector, recorder);
     (watch.by_buffer, watch.reported_by_buffer) = (by_buffer, reported_by_buffer);
     let sample = args.untimed.sample;
@@ -124,7 +124,7 @@ fn in_detail(
         sample,
     };
     let Walked { mut run, how, cycle, fault } =
-        walk(&mut gpu, &input, ended, &options, (&mut watch, files.as_ref()), &mut checkpoints, progress);
+        walk(&mut gpu, &input, ended, &options, (&mut watch, files.as_mut()), &mut checkpoints, progress);
     let Watch { issues, races, by_buffer, reported_by_buffer, report: collector, recorder } = watch;
     if let Some(issues) = issues {
         // If it cannot be written, there is no one to tell.
@@ -201,7 +201,7 @@ fn walk(
     input: &Input<'_>,
     ended: Vec<KernelReport>,
     options: &RunOptions,
-    (watch, files): (&mut Watch<'_>, Option<&TraceFiles>),
+    (watch, mut files): (&mut Watch<'_>, Option<&mut TraceFiles>),
     checkpoints: &mut Checkpoints,
     progress: &mut Progress,
 ) -> Walked {
@@ -230,7 +230,10 @@ fn walk(
                     report
                 })
             }
-            None => step(gpu, (launch, under_way, steps), options, (watch, files), checkpoints, progress),
+            None => {
+                let files = files.as_deref_mut();
+                step(gpu, (launch, under_way, steps), options, (watch, files), checkpoints, progress)
+            }
         };
         watch.end(launch, ended.as_ref());
         match ended {
@@ -261,7 +264,7 @@ fn step(
     gpu: &mut Machine,
     (launch, under_way, before): (&Launch, Option<&Execution>, &[Step]),
     options: &RunOptions,
-    (watch, files): (&mut Watch<'_>, Option<&TraceFiles>),
+    (watch, mut files): (&mut Watch<'_>, Option<&mut TraceFiles>),
     checkpoints: &mut Checkpoints,
     progress: &Progress,
 ) -> Result<KernelReport, RunError> {
@@ -281,10 +284,10 @@ fn step(
             Ok(Stop::Ended(report)) => return Ok(*report),
             // Its files cannot be written, and the run is given up.
             Ok(Stop::Observer) => return Err(RunError::Interrupted(Box::default())),
-            Ok(Stop::Cycle) => checkpoints.save(gpu, before, traced(watch, files, gpu.now()), progress),
+            Ok(Stop::Cycle) => save(gpu, before, (watch, files.as_deref_mut()), checkpoints, progress),
             Err(error) => {
                 if checkpoints.are_asked_for(&error) {
-                    checkpoints.save(gpu, before, traced(watch, files, gpu.now()), progress);
+                    save(gpu, before, (watch, files), checkpoints, progress);
                 }
                 return Err(error);
             }
@@ -292,13 +295,20 @@ fn step(
     }
 }
 
-/// The retirement trace up to cycle `now`, for a checkpoint, if there is one.
-fn traced(
-    watch: &mut Watch<'_>,
-    files: Option<&TraceFiles>,
-    now: Cycle,
-) -> Result<Option<Vec<u8>>, Vec<Diagnostic>> {
-    watch.recorder.as_mut().zip(files).map(|(recorder, files)| files.save(recorder, now)).transpose()
+/// Writes a checkpoint, with the retirement trace up to the cycle of the machine if there is one.
+fn save(
+    gpu: &Machine,
+    before: &[Step],
+    (watch, mut files): (&mut Watch<'_>, Option<&mut TraceFiles>),
+    checkpoints: &mut Checkpoints,
+    progress: &Progress,
+) {
+    let traced = watch.recorder.as_mut().zip(files.as_deref_mut());
+    let trace = traced.map(|(recorder, files)| files.save(recorder, gpu.now())).transpose();
+    let is_saved = checkpoints.save(gpu, before, trace, progress);
+    if let Some(files) = files.filter(|_| is_saved) {
+        files.mark_needed();
+    }
 }
 
 /// The part of the run that a report covers.

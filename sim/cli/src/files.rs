@@ -1,163 +1,78 @@
 //! Writes the files of commands.
 
-use super::terminal::reason;
 use fnv::FnvHasher;
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::hash::Hasher;
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::ops::Deref;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use tempfile::{NamedTempFile, TempDir};
 use wave_capture::Capture;
+use wave_files::output::{self, Target};
+use wave_files::temporary::{TemporaryFile, TemporaryFolder};
+use wave_files::{folder, reason};
 use wave_isa::diagnostic::Diagnostic;
-
-/// Existing temporary files and folders.
-static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-
-fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Removes all temporary files and ends the program.
-pub(crate) fn remove_temporaries_and_exit(code: i32) -> ! {
-    // Locked until the end, so that no other thread creates a file meanwhile.
-    let temporaries = temporaries();
-    for path in temporaries.iter() {
-        // A path that no longer exists was renamed to its final name.
-        _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
-    }
-    std::process::exit(code)
-}
-
-/// A temporary file or folder. It is removed when dropped, and when a signal ends the program.
-#[derive(Debug)]
-pub(crate) struct Temporary<T> {
-    // First field: it is removed before its path leaves the list.
-    made: T,
-    _listed: Listed,
-}
-
-#[derive(Debug)]
-struct Listed(PathBuf);
-
-impl Drop for Listed {
-    fn drop(&mut self) {
-        temporaries().remove(&self.0);
-    }
-}
-
-impl<T> Temporary<T> {
-    fn list(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&T) -> &Path) -> io::Result<Self> {
-        let mut temporaries = temporaries();
-        let made = make()?;
-        let path = path(&made).to_owned();
-        temporaries.insert(path.clone());
-        Ok(Temporary { made, _listed: Listed(path) })
-    }
-}
-
-impl<T> Deref for Temporary<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.made
-    }
-}
-
-/// Creates a file in the system's folder for temporary files.
-///
-/// # Errors
-/// It cannot be created.
-pub(crate) fn scratch() -> io::Result<Temporary<NamedTempFile>> {
-    Temporary::list(NamedTempFile::new, |file| file.path())
-}
 
 /// A folder that gets its final name when it is complete.
 #[derive(Debug)]
-pub(crate) struct NewFolder(Temporary<TempDir>);
+pub(crate) struct NewFolder {
+    new: TemporaryFolder,
+    target: PathBuf,
+}
 
 impl NewFolder {
-    /// Creates it beside its final path.
+    /// Creates the folder beside its final path.
     ///
     /// # Errors
     /// It cannot be created.
-    pub(crate) fn beside(path: &Path, prefix: &str) -> io::Result<NewFolder> {
-        let make = || tempfile::Builder::new().prefix(prefix).tempdir_in(folder(path));
-        Temporary::list(make, |folder| folder.path()).map(NewFolder)
+    pub(crate) fn create(path: &Path) -> io::Result<NewFolder> {
+        let target = output::folder_target(path)?;
+        Ok(NewFolder { new: TemporaryFolder::in_folder(folder(&target))?, target })
     }
 
-    /// Its temporary path.
+    /// The temporary path.
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        self.new.path()
     }
 
-    /// Renames it, and gives it the permissions of an ordinary new folder.
+    /// Renames the folder to its final path, where it replaces the folder that is there.
     ///
     /// # Errors
-    /// The operation fails. The folder is then removed.
-    pub(crate) fn persist(self, path: &Path) -> io::Result<()> {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            std::fs::set_permissions(self.path(), std::fs::Permissions::from_mode(0o755))?;
-        }
-        std::fs::rename(self.path(), path)?;
-        let Temporary { made, _listed } = self.0;
-        _ = made.keep();
-        Ok(())
+    /// The operation fails. The folder is then removed, and the old one stays.
+    pub(crate) fn persist(self) -> io::Result<()> {
+        self.new.persist(&self.target)
     }
 }
 
 /// Why a file cannot be written, as far as that is known beforehand: a message that names the flag.
 pub(crate) fn cannot_write(path: &Path, flag: &str) -> Option<Diagnostic> {
-    let folder = folder(path);
-    if !folder.is_dir() {
-        return Some(Diagnostic::error(format!("{flag}: there is no folder `{}`", folder.display())));
-    }
-    path.is_dir().then(|| Diagnostic::error(format!("{flag}: `{}` is a directory", path.display())))
+    let target = match output::target(path) {
+        Ok(Target::File(target)) => target,
+        Ok(Target::Open(_)) => return None,
+        Err(_) if path.is_dir() => {
+            return Some(Diagnostic::error(format!("{flag}: `{}` is a directory", path.display())));
+        }
+        Err(error) => return Some(unwritable(path, &error, flag)),
+    };
+    let folder = folder(&target);
+    let missing = || Diagnostic::error(format!("{flag}: there is no folder `{}`", folder.display()));
+    (!folder.is_dir()).then(missing)
 }
 
-/// Writes a file under a temporary name beside it and then renames it, so that an interrupted run leaves
+/// Writes a file under a temporary name in its folder and then renames it, so that an interrupted run leaves
 /// either the old or the new file. Anything that is no regular file, such as a pipe or `/dev/null`, is
 /// written directly.
 ///
 /// # Errors
 /// If that fails, with the flag or argument that names the file.
 pub(crate) fn write(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Vec<Diagnostic>> {
-    let written = match std::fs::metadata(path) {
-        Ok(there) if there.is_dir() => Err(io::Error::other("it is a directory")),
-        Ok(there) if !there.is_file() => std::fs::write(path, bytes),
-        _ => replace(path, bytes),
-    };
-    written.map_err(|error| vec![unwritable(path, &error, named_by)])
+    output::write(path, bytes).map_err(|error| vec![unwritable(path, &error, named_by)])
 }
 
-/// The name of a file that is being written and has to outlive the program, even if it is killed.
-pub(crate) fn partial(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    name.into()
-}
-
-/// As [`write`]; the file outlives a failure of the host at any time, as it was or as it is to be. Its name while it
-/// is written is that of [`partial`].
+/// As [`write`]; the file outlives a failure of the host at any time, as it was or as it is to be.
 ///
 /// # Errors
 /// If that fails, with the flag or argument that names the file.
 pub(crate) fn write_durably(path: &Path, bytes: &[u8], named_by: &str) -> Result<(), Vec<Diagnostic>> {
-    let partial = partial(path);
-    let written = create_partial(path, &partial).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        keep_permissions(&partial, path)?;
-        std::fs::rename(&partial, path)?;
-        // The name is in the folder. Not every file system lets a folder be synchronised.
-        _ = File::open(folder(path)).and_then(|folder| folder.sync_all());
-        Ok(())
-    });
-    written.map_err(|error| vec![unwritable(path, &error, named_by)])
+    output::write_durably(path, bytes).map_err(|error| vec![unwritable(path, &error, named_by)])
 }
 
 /// Makes sure that [`write_durably`] can write a file, as far as one can tell before.
@@ -165,23 +80,16 @@ pub(crate) fn write_durably(path: &Path, bytes: &[u8], named_by: &str) -> Result
 /// # Errors
 /// As [`write_durably`].
 pub(crate) fn check_writable(path: &Path, named_by: &str) -> Result<(), Vec<Diagnostic>> {
-    let partial = partial(path);
-    let tried = create_partial(path, &partial).and_then(|_| std::fs::remove_file(&partial));
-    tried.map_err(|error| vec![unwritable(path, &error, named_by)])
-}
-
-fn create_partial(path: &Path, partial: &Path) -> io::Result<File> {
-    match std::fs::metadata(path) {
-        Ok(there) if there.is_dir() => Err(io::Error::other("it is a directory")),
-        Ok(there) if !there.is_file() => Err(io::Error::other("it is no regular file")),
-        _ => File::create(partial),
-    }
+    output::check(path).map_err(|error| vec![unwritable(path, &error, named_by)])
 }
 
 /// The message about a file that cannot be written.
 pub(crate) fn unwritable(path: &Path, error: &io::Error, named_by: &str) -> Diagnostic {
     let message = format!("{named_by}: cannot write `{}`: {}", path.display(), reason(error));
-    let folder = folder(path);
+    let folder = match output::folder_target(path) {
+        Ok(target) => folder(&target).to_owned(),
+        Err(_) => folder(path).to_owned(),
+    };
     let diagnostic = Diagnostic::error(message);
     match folder.exists() {
         true => diagnostic,
@@ -189,10 +97,18 @@ pub(crate) fn unwritable(path: &Path, error: &io::Error, named_by: &str) -> Diag
     }
 }
 
+/// The name of a file that is not complete and has to outlive the program, even if it is killed.
+fn partial(target: &Path) -> PathBuf {
+    let mut name = target.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
 /// A file that is written piece by piece and gets its name when it is complete. Anything that is no regular
 /// file is written directly.
 #[derive(Debug)]
 pub(crate) struct Streamed {
+    /// The name that the user gave.
     path: PathBuf,
     place: Place,
 }
@@ -200,12 +116,40 @@ pub(crate) struct Streamed {
 /// Where a file is written.
 #[derive(Debug)]
 enum Place {
-    /// In a temporary file.
-    Temporary(Temporary<NamedTempFile>),
+    /// Under a temporary name, which goes with this process.
+    Temporary { file: TemporaryFile, target: PathBuf, keeps: Keeps },
     /// Under its name of [`partial`], where it stays if the program is killed.
-    Partial(PathBuf),
+    Partial { partial: Partial, target: PathBuf },
     /// Directly, as it is no regular file.
     Itself,
+}
+
+/// A file under its name of [`partial`]. Without a checkpoint that needs it, it is removed when it is dropped.
+#[derive(Debug)]
+struct Partial {
+    path: PathBuf,
+    is_needed: bool,
+    /// Open, and locked.
+    _lock: File,
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if !self.is_needed {
+            _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// What [`Streamed::keep`] does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    /// Nothing: no other process goes on with the file.
+    Nothing,
+    /// The file gets its name of [`partial`], if nothing has that name.
+    New,
+    /// The file gets that name, and replaces what has it.
+    Replacing,
 }
 
 /// What identifies the beginning of a file: its length, and a hash of the last bytes before it.
@@ -237,8 +181,11 @@ impl Beginning {
 #[derive(Debug)]
 pub(crate) struct LeftBehind {
     path: PathBuf,
+    target: PathBuf,
     /// Where it is now: under its name of [`partial`], or complete.
     found: PathBuf,
+    /// Open to append, and locked.
+    file: File,
     beginning: Beginning,
 }
 
@@ -246,50 +193,61 @@ impl LeftBehind {
     /// Finds it.
     ///
     /// # Errors
-    /// There is none with this beginning.
+    /// There is none with this beginning, or another process still writes it.
     pub(crate) fn find(
         path: &Path,
         beginning: Beginning,
         named_by: &str,
     ) -> Result<LeftBehind, Vec<Diagnostic>> {
-        let candidates = [partial(path), path.to_owned()];
+        let wrong = |error: io::Error| vec![unwritable(path, &error, named_by)];
+        let target = output::regular_target(path).map_err(wrong)?;
+        let candidates = [partial(&target), target.clone()];
         let fits = |file: &PathBuf| {
-            file.is_file()
+            // A link of that name was made by somebody else.
+            std::fs::symlink_metadata(file).is_ok_and(|there| there.is_file())
                 && Beginning::of(file, Some(beginning.length)).is_ok_and(|there| there == beginning)
         };
-        match candidates.iter().find(|file| fits(file)) {
-            Some(found) => Ok(LeftBehind { path: path.to_owned(), found: found.clone(), beginning }),
-            None => {
-                let [partial, complete] = candidates.map(|file| file.display().to_string());
-                let message = format!(
-                    "{named_by}: neither `{partial}` nor `{complete}` begins with what the run had written to it"
-                );
-                let hint = "the file of the run that was stopped has to be there, under either name";
-                Err(vec![Diagnostic::error(message).hint(hint)])
-            }
+        let Some(found) = candidates.iter().find(|file| fits(file)) else {
+            let [partial, complete] = [partial(path), path.to_owned()].map(|file| file.display().to_string());
+            let message = format!(
+                "{named_by}: neither `{partial}` nor `{complete}` begins with what the run had written to it"
+            );
+            let hint = "the file of the run that was stopped has to be there, under either name";
+            return Err(vec![Diagnostic::error(message).hint(hint)]);
+        };
+        let file = File::options().append(true).open(found).map_err(wrong)?;
+        if !lock(&file) {
+            let message = format!("{named_by}: another run is writing `{}`", found.display());
+            return Err(vec![Diagnostic::error(message).hint("go on when that run has ended")]);
         }
+        Ok(LeftBehind { path: path.to_owned(), found: found.clone(), target, file, beginning })
     }
 
-    /// Something that writes behind its end.
+    /// A handle that writes at the end of the file.
     ///
     /// # Errors
     /// If it cannot be opened.
     pub(crate) fn file(&self) -> io::Result<File> {
-        File::options().append(true).open(&self.found)
+        self.file.try_clone()
     }
 
-    /// Cuts off what came after its beginning. What [`file`](Self::file) gave writes behind that.
+    /// Cuts off what came after its beginning. The handle of [`file`](Self::file) writes there.
     ///
     /// # Errors
     /// If that fails, with the flag or argument that names the file.
     pub(crate) fn go_on(self, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
-        let LeftBehind { path, found, beginning } = self;
-        let partial = partial(&path);
-        let cut = std::fs::rename(found, &partial)
-            .and_then(|()| File::options().write(true).open(&partial)?.set_len(beginning.length));
+        let LeftBehind { path, target, found, file, beginning } = self;
+        let partial = partial(&target);
+        let cut = std::fs::rename(found, &partial).and_then(|()| file.set_len(beginning.length));
         cut.map_err(|error| vec![unwritable(&path, &error, named_by)])?;
-        Ok(Streamed { path, place: Place::Partial(partial) })
+        let partial = Partial { path: partial, is_needed: true, _lock: file };
+        Ok(Streamed { path, place: Place::Partial { partial, target } })
     }
+}
+
+/// Locks a file. False if another process has locked it; where there are no locks, nobody has.
+fn lock(file: &File) -> bool {
+    cfg!(not(unix)) || !matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock))
 }
 
 impl Streamed {
@@ -298,26 +256,71 @@ impl Streamed {
     /// # Errors
     /// If that fails, with the flag or argument that names the file.
     pub(crate) fn create(path: &Path, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
-        let place = match std::fs::metadata(path) {
-            Ok(there) if there.is_dir() => Err(io::Error::other("it is a directory")),
-            Ok(there) if !there.is_file() => Ok(Place::Itself),
-            _ => temporary(path).map(Place::Temporary),
-        };
+        let place = output::target(path).and_then(|target| match target {
+            Target::Open(_) => Ok(Place::Itself),
+            Target::File(target) => {
+                let file = TemporaryFile::in_folder(folder(&target))?;
+                Ok(Place::Temporary { file, target, keeps: Keeps::Nothing })
+            }
+        });
         match place {
             Ok(place) => Ok(Streamed { path: path.to_owned(), place }),
             Err(error) => Err(vec![unwritable(path, &error, named_by)]),
         }
     }
 
-    /// Creates it under its name of [`partial`], so that another process can go on with it.
+    /// Creates it so that another process can go on with it, from the first call of [`keep`](Self::keep) on. With
+    /// `overwrites`, it replaces then what an earlier run has left to be gone on with.
     ///
     /// # Errors
-    /// If that fails, with the flag or argument that names the file.
-    pub(crate) fn create_partial(path: &Path, named_by: &str) -> Result<Streamed, Vec<Diagnostic>> {
-        let partial = partial(path);
-        let created = create_partial(path, &partial);
-        created.map_err(|error| vec![unwritable(path, &error, named_by)])?;
-        Ok(Streamed { path: path.to_owned(), place: Place::Partial(partial) })
+    /// If that fails, or an earlier run has left such a file, with the flag or argument that names the file.
+    pub(crate) fn create_lasting(
+        path: &Path,
+        named_by: &str,
+        overwrites: bool,
+    ) -> Result<Streamed, Vec<Diagnostic>> {
+        let wrong = |error: io::Error| vec![unwritable(path, &error, named_by)];
+        let target = output::regular_target(path).map_err(wrong)?;
+        let partial = partial(&target);
+        // A link counts, whatever it leads to.
+        if !overwrites && std::fs::symlink_metadata(&partial).is_ok() {
+            let message = format!("{named_by}: `{}` is of a run that was stopped", partial.display());
+            return Err(vec![Diagnostic::error(message).hint(
+                "--resume CHECKPOINT goes on with that run; --overwrite begins anew and discards its trace",
+            )]);
+        }
+        let file = TemporaryFile::in_folder(folder(&target)).map_err(wrong)?;
+        let keeps = if overwrites { Keeps::Replacing } else { Keeps::New };
+        Ok(Streamed { path: path.to_owned(), place: Place::Temporary { file, target, keeps } })
+    }
+
+    /// From now on, the file stays if the program is killed. It also stays after a failure once a checkpoint
+    /// [needs](Self::mark_needed) it.
+    ///
+    /// # Errors
+    /// It cannot be renamed.
+    pub(crate) fn keep(&mut self) -> io::Result<()> {
+        match std::mem::replace(&mut self.place, Place::Itself) {
+            Place::Temporary { file, target, keeps } if keeps != Keeps::Nothing => {
+                let path = partial(&target);
+                let lock = match keeps {
+                    Keeps::Replacing => file.persist(&path)?,
+                    _ => file.persist_new(&path)?,
+                };
+                output::sync_folder(&path);
+                let partial = Partial { path, is_needed: false, _lock: lock };
+                self.place = Place::Partial { partial, target };
+            }
+            place => self.place = place,
+        }
+        Ok(())
+    }
+
+    /// A checkpoint has been written that needs the file.
+    pub(crate) fn mark_needed(&mut self) {
+        if let Place::Partial { partial, .. } = &mut self.place {
+            partial.is_needed = true;
+        }
     }
 
     /// What identifies what is written so far, which is then on the disk.
@@ -331,8 +334,8 @@ impl Streamed {
 
     /// Removes it.
     pub(crate) fn discard(self) {
-        if let Place::Partial(partial) = self.place {
-            _ = std::fs::remove_file(partial);
+        if let Place::Partial { mut partial, .. } = self.place {
+            partial.is_needed = false;
         }
     }
 
@@ -342,17 +345,17 @@ impl Streamed {
     /// If it cannot be opened.
     pub(crate) fn file(&self) -> io::Result<File> {
         match &self.place {
-            Place::Temporary(file) => file.as_file().try_clone(),
-            Place::Partial(partial) => File::options().append(true).open(partial),
-            Place::Itself => File::options().write(true).open(&self.path),
+            Place::Temporary { file, .. } => file.as_file().try_clone(),
+            Place::Partial { partial, .. } => File::options().append(true).open(&partial.path),
+            Place::Itself => output::open(&self.path),
         }
     }
 
     /// The temporary name.
     pub(crate) fn written_path(&self) -> &Path {
         match &self.place {
-            Place::Temporary(file) => file.path(),
-            Place::Partial(partial) => partial,
+            Place::Temporary { file, .. } => file.path(),
+            Place::Partial { partial, .. } => &partial.path,
             Place::Itself => &self.path,
         }
     }
@@ -369,55 +372,14 @@ impl Streamed {
     pub(crate) fn persist(self, named_by: &str) -> Result<(), Vec<Diagnostic>> {
         let Streamed { path, place } = self;
         let persisted = match place {
-            Place::Temporary(file) => persist(file, &path),
-            Place::Partial(partial) => {
-                keep_permissions(&partial, &path).and_then(|()| std::fs::rename(partial, &path))
+            Place::Temporary { file, target, .. } => output::replace(file, &target),
+            Place::Partial { mut partial, target } => {
+                partial.is_needed = true;
+                output::keep_permissions(&partial.path, &target)
+                    .and_then(|()| std::fs::rename(&partial.path, &target))
             }
             Place::Itself => Ok(()),
         };
         persisted.map_err(|error| vec![unwritable(&path, &error, named_by)])
-    }
-}
-
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let file = temporary(path)?;
-    file.as_file().write_all(bytes)?;
-    persist(file, path)
-}
-
-/// A file beside the one at `path`.
-fn temporary(path: &Path) -> io::Result<Temporary<NamedTempFile>> {
-    let mut builder = tempfile::Builder::new();
-    // A new file gets the permissions of the user's mask; an existing file keeps its own.
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    Temporary::list(|| builder.tempfile_in(folder(path)), |file| file.path())
-}
-
-fn persist(file: Temporary<NamedTempFile>, path: &Path) -> io::Result<()> {
-    if let Ok(old) = std::fs::metadata(path) {
-        file.as_file().set_permissions(old.permissions())?;
-    }
-    let Temporary { made, _listed } = file;
-    made.persist(path)?;
-    Ok(())
-}
-
-/// Gives a new file the permissions of the one that it replaces, if there is one.
-fn keep_permissions(new: &Path, old: &Path) -> io::Result<()> {
-    match std::fs::metadata(old) {
-        Ok(old) => std::fs::set_permissions(new, old.permissions()),
-        Err(_) => Ok(()),
-    }
-}
-
-/// The folder that a file is in.
-pub(crate) fn folder(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
     }
 }

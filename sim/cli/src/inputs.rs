@@ -2,11 +2,12 @@
 //! configurations, and reports misplaced ones.
 
 use super::args::{Cli, SetArgs};
-use super::files::folder;
-use super::terminal::{Terminal, reason};
+use super::terminal::Terminal;
 use clap::CommandFactory;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use wave_files::folder;
+use wave_files::read::{self, Unreadable};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::wbin;
 use wave_isa::ron_text::{Source, locate};
@@ -164,25 +165,33 @@ fn ron_kind(path: &Path) -> Option<RonKind> {
 /// # Errors
 /// If it cannot be read or is too long, with the flag.
 pub(crate) fn read(path: &Path, most: u64, flag: &str) -> Result<Vec<u8>, Diagnostic> {
-    let shown = path.display();
-    let fail = |error: std::io::Error| {
-        let diagnostic = Diagnostic::error(format!("{flag}: cannot read `{shown}`: {}", reason(&error)));
-        match neighbour(path, |_| true).filter(|_| error.kind() == std::io::ErrorKind::NotFound) {
-            Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
-            None => diagnostic,
+    read::bytes(path, most).map_err(|error| unreadable(path, &error, flag))
+}
+
+/// Reads data that a flag places in device memory, where there is room for `room` bytes.
+///
+/// # Errors
+/// If it cannot be read or is too long, with the flag.
+pub(crate) fn data(path: &Path, room: u64, flag: &str) -> Result<Vec<u8>, Diagnostic> {
+    read::bytes(path, room).map_err(|error| match error {
+        Unreadable::Long(_) => {
+            let shown = path.display();
+            let message = format!(
+                "{flag}: `{shown}` is longer than the {room} bytes from its offset to the end of device memory"
+            );
+            Diagnostic::error(message).hint("lower the offset, or raise --device-memory")
         }
-    };
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(fail)?;
-    // Reading one byte more distinguishes a file that is too long from one that just fits.
-    file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(fail)?;
-    if bytes.len() as u64 > most {
-        let message = format!(
-            "{flag}: `{shown}` is longer than the {most} bytes from its offset to the end of device memory"
-        );
-        return Err(Diagnostic::error(message).hint("lower the offset, or raise --device-memory"));
+        error => unreadable(path, &error, flag),
+    })
+}
+
+/// The message about a file that a flag names and that cannot be read.
+pub(crate) fn unreadable(path: &Path, error: &Unreadable, flag: &str) -> Diagnostic {
+    let diagnostic = Diagnostic::error(format!("{flag}: cannot read `{}`: {error}", path.display()));
+    match neighbour(path, |_| true).filter(|_| error.is_missing()) {
+        Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
+        None => diagnostic,
     }
-    Ok(bytes)
 }
 
 impl Input {

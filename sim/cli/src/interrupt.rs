@@ -2,7 +2,7 @@
 //!
 //! A command that simulates polls [`stop`]. At the first signal it ends its run and reports what every wave
 //! is doing. A second signal, or a first one at any other time, ends the program at once. Temporary files are
-//! removed in either case.
+//! removed in either case. A limit on the size of files is an error of the write, and no signal.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,18 +70,23 @@ pub(crate) fn listen() {
 #[cfg(unix)]
 mod unix {
     use super::{ASKED, LOOKS};
-    use crate::files;
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::flag;
     use signal_hook::iterator::Signals;
-    use std::sync::atomic::Ordering;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use wave_files::temporary;
 
     pub(super) fn listen() {
+        // A file above the limit of the shell (`ulimit -f`) must not end the program, which says then that it cannot be
+        // written. The flag has no reader. Processes that this one starts do not inherit a handler.
+        _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
         let signals = [Some(SIGINT), Some(SIGTERM), (!is_hangup_ignored()).then_some(SIGHUP)];
         let Ok(mut signals) = Signals::new(signals.into_iter().flatten()) else { return };
         let wait = move || {
             for signal in signals.forever() {
                 if !LOOKS.load(Ordering::Relaxed) || ASKED.swap(true, Ordering::Relaxed) {
-                    files::remove_temporaries_and_exit(128 + signal);
+                    temporary::remove_all_and_exit(128 + signal);
                 }
             }
         };

@@ -209,7 +209,7 @@ fn fill(memory: &mut [u8], args: &LaunchArgs) -> Result<u64, Vec<Diagnostic>> {
     }
     for arg in &args.arg {
         match region("--arg", arg.offset, 0, size)
-            .and_then(|range| Ok((range.start, inputs::read(&arg.file, size - arg.offset, "--arg")?)))
+            .and_then(|range| Ok((range.start, inputs::data(&arg.file, size - arg.offset, "--arg")?)))
         {
             Ok((start, bytes)) => {
                 end = end.max((start + bytes.len()) as u64);

@@ -3,9 +3,10 @@
 use super::args::{LitmusArgs, LitmusFormat};
 use super::inputs;
 use super::progress::counting;
-use super::terminal::{Terminal, reason};
+use super::terminal::Terminal;
 use super::{Ended, Exit, interrupt};
 use std::path::Path;
+use wave_files::read::{self, SCRIPT_BYTES};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::suggest::did_you_mean;
 use wave_study::litmus::variant::{Variant, WORDS, variants};
@@ -82,10 +83,10 @@ fn tests(words: &[String]) -> Result<Vec<Test>, Vec<Diagnostic>> {
 
 fn test(word: &str) -> Result<Test, Vec<Diagnostic>> {
     let path = Path::new(word);
-    if path.is_file() {
-        return match std::fs::read_to_string(path) {
+    if path.exists() && !path.is_dir() {
+        return match read::text(path, SCRIPT_BYTES) {
             Ok(text) => of_text(&text, word),
-            Err(error) => Err(vec![Diagnostic::error(format!("cannot read `{word}`: {}", reason(&error)))]),
+            Err(error) => Err(vec![Diagnostic::error(format!("cannot read `{word}`: {error}"))]),
         };
     }
     if let Some(found) = builtin(word) {

@@ -5,6 +5,7 @@ use super::inputs::{self, Input};
 use super::terminal::reason;
 use std::path::Path;
 use std::process::Command;
+use wave_files::read::DOCUMENT_BYTES;
 use wave_isa::diagnostic::Diagnostic;
 use wave_study::report::baseline::Baseline;
 use wave_study::report::page::Beside;
@@ -58,13 +59,13 @@ impl Stored {
 }
 
 fn sensitivity(file: &Path) -> Result<Sensitivity, Diagnostic> {
-    let bytes = inputs::read(file, u64::MAX, "--sensitivity")?;
+    let bytes = inputs::read(file, DOCUMENT_BYTES, "--sensitivity")?;
     Sensitivity::read(&String::from_utf8_lossy(&bytes), &file.to_string_lossy())
 }
 
 /// A stored result, with its name for the column.
 pub(crate) fn result(file: &str) -> Result<(String, Vec<Measured>), Diagnostic> {
-    let bytes = inputs::read(Path::new(file), u64::MAX, "compare")?;
+    let bytes = inputs::read(Path::new(file), DOCUMENT_BYTES, "compare")?;
     let name = Path::new(file).file_stem().map_or_else(|| file.into(), |stem| stem.to_string_lossy());
     Ok((name.into_owned(), Measured::read(&String::from_utf8_lossy(&bytes), file)?))
 }

@@ -62,6 +62,5 @@ impl Terminal {
 
 /// The reason of an error, without the operating system's number.
 pub(crate) fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+    wave_files::reason(error)
 }

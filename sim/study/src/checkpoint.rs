@@ -20,6 +20,8 @@ const MAGIC: [u8; 8] = *b"WAVECKP\x01";
 const FIELDS: usize = 8;
 /// Bytes of a field.
 const FIELD: usize = 8;
+/// Bytes of the head.
+pub const HEAD_BYTES: u64 = (FIELDS * FIELD) as u64;
 
 /// A run part-way.
 #[derive(Debug, Clone, PartialEq, Capture)]
@@ -113,16 +115,29 @@ impl Checkpoint {
         file
     }
 
+    /// True if these bytes are the first ones of a checkpoint, of whatever version.
+    pub fn is_begun_by(head: &[u8]) -> bool {
+        head.get(..7) == Some(&MAGIC[..7])
+    }
+
+    /// Length of the file that begins with these bytes; `None` if it is no checkpoint of a version that this program
+    /// knows, or if they are not the whole head.
+    pub fn length(head: &[u8]) -> Option<u64> {
+        let (fields, _) = head.as_chunks::<FIELD>();
+        let &[magic, length, ..] = fields.first_chunk::<FIELDS>()?;
+        (magic == MAGIC).then(|| HEAD_BYTES.saturating_add(u64::from_le_bytes(length)))
+    }
+
     /// Reads the bytes of a file.
     ///
     /// # Errors
     /// If it is not a complete checkpoint of this run.
     pub fn decode(file: &[u8], identity: Identity) -> Result<Checkpoint, Refused> {
-        if file.get(..7) != Some(&MAGIC[..7]) {
+        if !Checkpoint::is_begun_by(file) {
             return Err(Refused::Other);
         }
         let (fields, _) = file.as_chunks::<FIELD>();
-        let (has, head) = (file.len() as u64, (FIELDS * FIELD) as u64);
+        let (has, head) = (file.len() as u64, HEAD_BYTES);
         let Some(&[magic, length, state, config, program, launches, memory, wanted]) =
             fields.first_chunk::<FIELDS>()
         else {

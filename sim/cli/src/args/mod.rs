@@ -371,6 +371,10 @@ pub(crate) struct CheckpointArgs {
     /// Go on from a checkpoint of the same run
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
+
+    /// Begin anew, and replace the checkpoint and the retirement trace that a stopped run has left
+    #[arg(long, requires = "checkpoint", conflicts_with = "resume")]
+    pub overwrite: bool,
 }
 
 /// What changes the machine, or bounds the run.

@@ -1,6 +1,6 @@
 //! The bundle of a difference: what ran, what both sides did around it, and how to repeat it.
 
-use super::super::files::{NewFolder, folder, scratch};
+use super::super::files::NewFolder;
 use super::super::terminal::reason;
 use super::super::trace;
 use super::speed::QUIET;
@@ -10,6 +10,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wave_files::folder;
+use wave_files::read::{self, DOCUMENT_BYTES};
+use wave_files::temporary::TemporaryFile;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Program, disassemble};
 use wave_machine::clock::Cycle;
@@ -56,7 +59,8 @@ pub(super) fn check(path: &Path) -> Result<(), Diagnostic> {
         Ok(there) if !there.is_dir() => "it is a file".to_owned(),
         Ok(_) => {
             let empty = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
-            let ours = fs::read_to_string(path.join(PAGE)).is_ok_and(|page| page.starts_with(TITLE));
+            let ours = read::regular_text(&path.join(PAGE), DOCUMENT_BYTES)
+                .is_ok_and(|page| page.starts_with(TITLE));
             match empty || ours {
                 true => return Ok(()),
                 false => "it holds something else than an earlier difference".to_owned(),
@@ -83,7 +87,7 @@ pub(super) fn write(
         vec![Diagnostic::error(message)]
     };
     check(path).map_err(|e| vec![e])?;
-    let directory = NewFolder::beside(path, ".cosim-").map_err(unwritten)?;
+    let directory = NewFolder::create(path).map_err(unwritten)?;
     // What has hung once hangs again.
     let patience = match difference {
         Disagreement::Broken(_) => cosim.patience.min(PATIENCE),
@@ -92,10 +96,7 @@ pub(super) fn write(
     let cosim = &Cosim { patience, ..cosim.clone() };
     let bundle = Bundle { bench, failure, cosim, difference, at: directory.path() };
     bundle.fill().map_err(unwritten)?;
-    if path.is_dir() {
-        fs::remove_dir_all(path).map_err(unwritten)?;
-    }
-    directory.persist(path).map_err(unwritten)?;
+    directory.persist().map_err(unwritten)?;
     Ok(format!(
         "`{}` has the program, traces of both sides and how to repeat it\n",
         path.join(PAGE).display()
@@ -192,7 +193,7 @@ impl Bundle<'_> {
     /// The traces of both sides around the difference, and the waveform; gives what the page says of their window, and its
     /// line about the waveform.
     fn traces(&self) -> io::Result<(String, String)> {
-        let stimulus = scratch()?;
+        let stimulus = TemporaryFile::scratch()?;
         let broken = matches!(self.difference, Disagreement::Broken(_));
         let cycle = match self.difference.cycle() {
             Some(cycle) if self.cosim.mode == Mode::Cycle => Some(cycle),
@@ -221,7 +222,7 @@ impl Bundle<'_> {
     }
 
     fn other(&self, cosim: &Cosim<'_>, window: Window, sinks: Sinks<'_>) -> Result<Cycle, String> {
-        let stimulus = scratch().map_err(|e| e.to_string())?;
+        let stimulus = TemporaryFile::scratch().map_err(|e| e.to_string())?;
         cosim.trace_other(self.bench.executable, stimulus.path(), window, sinks)
     }
 

@@ -5,6 +5,7 @@ use super::super::terminal::reason;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use wave_files::read::{self, PROGRAM_BYTES};
 use wave_isa::diagnostic::Diagnostic;
 use wave_verify::rtl::Trial;
 
@@ -40,7 +41,7 @@ pub(super) fn read(folder: &Path, is_written: bool) -> Result<Vec<Trial>, Diagno
             Diagnostic::error(format!("--corpus: cannot use `{}`: {what}", path.display()))
                 .hint("`wave-sim cosim --guided --corpus DIR` writes such files")
         };
-        let text = fs::read_to_string(&path).map_err(|error| wrong(reason(&error)))?;
+        let text = read::text(&path, PROGRAM_BYTES).map_err(|error| wrong(error.to_string()))?;
         Trial::read(&text).map_err(wrong)
     };
     let files = files(folder)?;
@@ -63,12 +64,9 @@ pub(super) fn write<'a>(
         Diagnostic::error(format!("--corpus: cannot write to `{}`: {}", folder.display(), reason(&error)))
     };
     files(folder)?;
-    let new = NewFolder::beside(folder, ".corpus-").map_err(unwritten)?;
+    let new = NewFolder::create(folder).map_err(unwritten)?;
     for trial in trials {
         fs::write(new.path().join(trial.name()), trial.text()).map_err(unwritten)?;
     }
-    if folder.is_dir() {
-        fs::remove_dir_all(folder).map_err(unwritten)?;
-    }
-    new.persist(folder).map_err(unwritten)
+    new.persist().map_err(unwritten)
 }

@@ -9,10 +9,12 @@ mod speed;
 use super::session::launch_flags;
 use super::terminal::{Terminal, reason};
 use super::work::{Data, Work};
-use super::{Ended, Exit, files, inputs, interrupt, progress, work};
+use super::{Ended, Exit, inputs, interrupt, progress, work};
 pub(crate) use args::{CosimArgs, CosimMode};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wave_files::read::{self, DOCUMENT_BYTES};
+use wave_files::temporary::TemporaryFile;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
@@ -30,6 +32,8 @@ use wave_verify::rtl::{
 const MAX_CYCLES: u32 = 100_000_000;
 /// Cycles that the other side may take in addition to a multiple of the simulator's.
 const MORE_CYCLES: u64 = 20_000;
+/// Most bytes of a stimulus file: code, device memory and latencies.
+const STIMULUS_BYTES: u64 = 5 << 30;
 /// Default bounds of the memory side's latencies for a named kernel.
 const LATENCY: (u32, u32) = (2, 12);
 
@@ -139,7 +143,7 @@ fn replay(path: &Path, config: &Config) -> Result<Replay, Vec<Diagnostic>> {
         let message = format!("--stimulus: cannot use `{}`: {what}", path.display());
         vec![Diagnostic::error(message).hint("`wave-sim cosim` writes one into each failure bundle")]
     };
-    let bytes = std::fs::read(path).map_err(|e| wrong(reason(&e)))?;
+    let bytes = read::regular(path, STIMULUS_BYTES).map_err(|error| wrong(error.to_string()))?;
     Replay::read(&bytes, config).map_err(wrong)
 }
 
@@ -165,6 +169,12 @@ fn executable(args: &CosimArgs, variant: &Variant) -> Result<PathBuf, Vec<Diagno
         let hint = "or give `--core EXECUTABLE`, which rtl-tests/README.md describes";
         vec![Diagnostic::error(error.to_string()).hint(hint)]
     })
+}
+
+/// What the other side has written to a temporary file.
+fn text(path: &Path) -> Result<String, Vec<Diagnostic>> {
+    read::regular_text(path, DOCUMENT_BYTES)
+        .map_err(|error| vec![Diagnostic::error(format!("cannot read `{}`: {error}", path.display()))])
 }
 
 fn no_temporary(error: &std::io::Error) -> Vec<Diagnostic> {
@@ -341,9 +351,9 @@ impl Bench<'_> {
         seen: &mut Seen,
     ) -> Result<Result<Agreement, Disagreement>, Vec<Diagnostic>> {
         let cosim = &self.bounded(cosim);
-        let stimulus = files::scratch().map_err(|e| no_temporary(&e))?;
-        let data = files::scratch().map_err(|e| no_temporary(&e))?;
-        let met = files::scratch().map_err(|e| no_temporary(&e))?;
+        let stimulus = TemporaryFile::scratch().map_err(|e| no_temporary(&e))?;
+        let data = TemporaryFile::scratch().map_err(|e| no_temporary(&e))?;
+        let met = TemporaryFile::scratch().map_err(|e| no_temporary(&e))?;
         let lines = format!("+coverage+{}", data.path().display());
         let events = format!("+events+{}", met.path().display());
         let mut arguments = cosim.arguments.to_vec();
@@ -367,12 +377,10 @@ impl Bench<'_> {
             }
         };
         if let (Some(lines), Ok(_)) = (&mut seen.lines, &ended) {
-            let read = std::fs::read_to_string(data.path()).map_err(|e| no_temporary(&e))?;
-            lines.read(&read);
+            lines.read(&text(data.path())?);
         }
         if let (Some(events), Ok(_)) = (&mut seen.events, &ended) {
-            let read = std::fs::read_to_string(met.path()).map_err(|e| no_temporary(&e))?;
-            let read = Events::read(&read).map_err(|what| vec![Diagnostic::error(what)])?;
+            let read = Events::read(&text(met.path())?).map_err(|what| vec![Diagnostic::error(what)])?;
             events.add(&read);
         }
         Ok(ended)

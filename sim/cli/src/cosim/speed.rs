@@ -1,10 +1,11 @@
 //! Speed of the simulator compared with the Verilated core, on the same launches with the same memory side.
 
 use super::super::terminal::Terminal;
-use super::super::{Ended, Exit, files};
+use super::super::{Ended, Exit};
 use super::{Bench, no_temporary};
 use comfy_table::{CellAlignment, Table, presets};
 use std::time::{Duration, Instant};
+use wave_files::temporary::TemporaryFile;
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::clock::Cycle;
 use wave_study::launch::suite;
@@ -86,7 +87,7 @@ fn launch(bench: &Bench<'_>, title: &str, cosim: &Cosim<'_>) -> Result<Times, Ve
         }
     };
     let simulator = since.elapsed() / runs;
-    let stimulus = files::scratch().map_err(|e| no_temporary(&e))?;
+    let stimulus = TemporaryFile::scratch().map_err(|e| no_temporary(&e))?;
     let arguments: Vec<&str> = cosim.arguments.iter().copied().chain([QUIET]).collect();
     let cosim = Cosim { arguments: &arguments, patience: cosim.patience * PATIENCE, ..cosim.clone() };
     let since = Instant::now();

@@ -4,7 +4,8 @@ use super::session::{Reply, Session};
 use crate::args::DebugArgs;
 use crate::terminal::{Terminal, reason};
 use crate::{Ended, Exit, interrupt};
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
+use wave_files::read::{self, SCRIPT_BYTES};
 use wave_isa::diagnostic::Diagnostic;
 
 /// What stands before a command.
@@ -20,9 +21,8 @@ pub(super) type Lines = Box<dyn Iterator<Item = io::Result<String>>>;
 pub(super) fn commands(args: &DebugArgs) -> Result<Option<Lines>, Vec<Diagnostic>> {
     let mut lines = Vec::new();
     if let Some(path) = &args.commands {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            let why = reason(&error);
-            vec![Diagnostic::error(format!("--commands: cannot read `{}`: {why}", path.display()))]
+        let text = read::text(path, SCRIPT_BYTES).map_err(|error| {
+            vec![Diagnostic::error(format!("--commands: cannot read `{}`: {error}", path.display()))]
         })?;
         lines.extend(text.lines().map(str::to_owned));
     }
@@ -33,7 +33,7 @@ pub(super) fn commands(args: &DebugArgs) -> Result<Option<Lines>, Vec<Diagnostic
 
 /// The lines of standard input.
 pub(super) fn standard_input() -> Lines {
-    Box::new(io::stdin().lock().lines())
+    Box::new(read::lines(io::stdin().lock()))
 }
 
 /// Executes lines to the end, showing each. What is wrong with one does not stop those behind it.
@@ -79,7 +79,7 @@ pub(super) fn interactive(session: &mut Session, terminal: &Terminal) -> Ended {
     let mut last = String::new();
     terminal.out("`help` lists the commands\n")?;
     terminal.out(&session.here())?;
-    let mut lines = io::stdin().lock().lines();
+    let mut lines = read::lines(io::stdin().lock());
     loop {
         print!("{PROMPT}");
         _ = io::stdout().flush();

@@ -1,13 +1,13 @@
 //! Kernels that are in no file of the user's.
 
 use crate::terminal::reason;
-use tempfile::TempDir;
+use wave_files::temporary::TemporaryFolder;
 use wave_isa::diagnostic::{Diagnostic, Place};
 use wave_isa::program::Program;
 
 /// A text as a file that the user does not know of. Messages leave out its folder.
 pub(super) struct Unnamed {
-    folder: TempDir,
+    folder: TemporaryFolder,
     file: String,
 }
 
@@ -23,7 +23,7 @@ impl Unnamed {
         if !plain(name) || !plain(extension) {
             return Err(Diagnostic::error(format!("`{file}` is no file name")));
         }
-        let made = tempfile::Builder::new().prefix("wave-sim-").tempdir();
+        let made = TemporaryFolder::scratch();
         let written =
             made.and_then(|folder| std::fs::write(folder.path().join(&file), bytes).map(|()| folder));
         match written {

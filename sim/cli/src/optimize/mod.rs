@@ -68,6 +68,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Ended {
         return Err(one(Diagnostic::error("no parameter is free: none has several values").hint(hint)));
     }
     let store = Store::open(&args.plan.store).map_err(one)?;
+    terminal.diagnostics(&Vec::from_iter(store.warning()));
     let mut bench = Bench::new(sweep, &args.plan, &goal, store);
     terminal.diagnostics(&bench.check()?);
     let combinations = bench.sweep.plan.combinations();

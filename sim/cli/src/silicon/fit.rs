@@ -9,6 +9,7 @@ use super::measure::{measured, number};
 use super::runs::columns;
 use super::{ended, read};
 use std::path::Path;
+use wave_files::read::RON_BYTES;
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::{Config, PRESETS};
 use wave_machine::gpu::RunOptions;
@@ -75,7 +76,7 @@ const MOST_CYCLES: u64 = 1 << 28;
 fn source(name: &str) -> Result<String, Vec<Diagnostic>> {
     let path = Path::new(name);
     if path.exists() {
-        let bytes = inputs::read(path, u64::MAX, "--base").map_err(|error| vec![error])?;
+        let bytes = inputs::read(path, RON_BYTES, "--base").map_err(|error| vec![error])?;
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     let preset = PRESETS.iter().find(|preset| preset.file == name || preset.name() == name);

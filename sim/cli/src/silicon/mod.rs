@@ -16,6 +16,7 @@ use args::{SiliconCommand, TranslationArgs};
 use std::path::Path;
 use std::time::Duration;
 use wave_driver::Gpu;
+use wave_files::read::DOCUMENT_BYTES;
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config;
 use wave_ptx::{Options, SpecialFunctions};
@@ -86,7 +87,7 @@ fn document(device: &dyn Device) -> Document {
 
 /// Reads a document.
 fn read(file: &Path, flag: &str) -> Result<Document, Diagnostic> {
-    let bytes = inputs::read(file, u64::MAX, flag)?;
+    let bytes = inputs::read(file, DOCUMENT_BYTES, flag)?;
     Document::read(&String::from_utf8_lossy(&bytes), &file.to_string_lossy())
 }
 

@@ -60,6 +60,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Ended {
     let mut kernels = Kernels::default();
     terminal.diagnostics(&kernels.check(&sweep, &args.plan)?);
     let store = Store::open(&args.plan.store).map_err(|error| vec![error])?;
+    terminal.diagnostics(&Vec::from_iter(store.warning()));
     interrupt::stop();
     let mut rows = rows(&mut sweep, args, &mut kernels);
     let there = fill(&mut rows, &store, terminal);

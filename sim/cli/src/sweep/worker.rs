@@ -6,9 +6,10 @@ use super::cases::{Kernels, Sweep};
 use super::simulate;
 use crate::{Ended, Exit, interrupt};
 use serde_json::{Value, json};
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
+use wave_files::read;
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::gpu::RunOptions;
 use wave_study::sweep::{Found, Store};
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &SweepArgs) -> Ended {
 fn lines() -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
-        for line in io::stdin().lock().lines().map_while(Result::ok) {
+        for line in read::lines(io::stdin().lock()).map_while(Result::ok) {
             if sender.send(line).is_err() {
                 return;
             }

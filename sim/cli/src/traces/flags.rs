@@ -1,7 +1,7 @@
 //! Flags about trace files: values, checks, and file names for several kernels.
 
 use crate::args::TraceArgs;
-use crate::{files, values};
+use crate::values;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -160,7 +160,7 @@ impl TraceArgs {
             for (flag, path) in self.files() {
                 let path = filled(path, kernel);
                 let shown = path.display().to_string();
-                let folder = files::folder(&path);
+                let folder = wave_files::folder(&path);
                 if kernels.len() > 1 && !folder.is_dir() {
                     let message = format!("{flag}: cannot write `{shown}`: no such folder");
                     let hint = format!("there is no folder `{}`", folder.display());

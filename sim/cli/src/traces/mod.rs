@@ -41,8 +41,11 @@ pub(crate) struct TraceFiles {
 pub(crate) enum Outlives<'a> {
     /// It does not.
     No,
-    /// Another process may go on with it.
-    Yes,
+    /// Another process may go on with it. It replaces the trace of an earlier run only if it `overwrites`.
+    Yes {
+        /// The user insists.
+        overwrites: bool,
+    },
     /// This one goes on with that of another, which [`TraceFiles::save`] has saved.
     GoesOn(&'a [u8]),
 }
@@ -108,16 +111,18 @@ pub(crate) fn open(
     capture: Option<Box<dyn Sink>>,
     outlives: Outlives<'_>,
 ) -> Result<Option<(Recorder<'static>, TraceFiles)>, Vec<Diagnostic>> {
-    if let Outlives::GoesOn(saved) = outlives {
-        return go_on(args, config, saved).map(Some);
-    }
+    let lasts = match outlives {
+        Outlives::GoesOn(saved) => return go_on(args, config, saved).map(Some),
+        Outlives::Yes { overwrites } => Some(overwrites),
+        Outlives::No => None,
+    };
     let mut files = Vec::new();
     let mut report = None;
     let mut sinks: Vec<(String, Box<dyn Sink>)> = Vec::new();
     for (flag, path) in args.files() {
-        let streamed = match outlives {
-            Outlives::No => Streamed::create(path, flag)?,
-            _ => Streamed::create_partial(path, flag)?,
+        let streamed = match lasts {
+            None => Streamed::create(path, flag)?,
+            Some(overwrites) => Streamed::create_lasting(path, flag, overwrites)?,
         };
         if flag == REPORT {
             report = Some(streamed);
@@ -180,17 +185,25 @@ impl TraceFiles {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub(crate) fn save(&self, recorder: &mut Recorder<'_>, now: u64) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    pub(crate) fn save(&mut self, recorder: &mut Recorder<'_>, now: u64) -> Result<Vec<u8>, Vec<Diagnostic>> {
         let mut to = capture::Writer::default();
         let state = recorder.save(now).map_err(|(_, error)| error);
-        for (flag, file) in &self.files {
-            let wrong = |error| vec![files::unwritable(file.path(), &error, flag)];
+        for (flag, file) in &mut self.files {
+            let path = file.path().to_owned();
+            let wrong = |error| vec![files::unwritable(&path, &error, flag)];
             let recorder =
                 state.as_ref().map_err(|error| wrong(io::Error::other(error.to_string())))?.clone();
+            // Before the first checkpoint, no process can go on with it.
+            file.keep().map_err(wrong)?;
             let beginning = Some(file.beginning().map_err(wrong)?);
             Saved { what: self.what.clone(), beginning, recorder }.save(&mut to);
         }
         Ok(to.into_bytes())
+    }
+
+    /// A checkpoint has been written that needs the retirement trace.
+    pub(crate) fn mark_needed(&mut self) {
+        self.files.iter_mut().for_each(|(_, file)| file.mark_needed());
     }
 
     /// Removes files that no process goes on with.

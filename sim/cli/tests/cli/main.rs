@@ -14,12 +14,16 @@ mod debug;
 mod detail_from;
 mod documented;
 mod encodings;
+#[cfg(unix)]
+mod endless;
 mod explain;
 mod functional;
 mod instances;
 mod litmus;
 mod modules;
 mod optimize;
+#[cfg(unix)]
+mod outputs;
 mod reference;
 mod run;
 mod sample;

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::{fs, io};
+use wave_files::temporary::TemporaryFolder;
 use wave_isa::diagnostic::Diagnostic;
 
 /// What sources include, and what all of them are linked with.
@@ -56,7 +57,7 @@ impl Clang {
         more: &[String],
     ) -> Result<Built, Diagnostic> {
         let name = source.display().to_string();
-        let folder = tempfile::Builder::new().prefix("wave-sim-c-").tempdir();
+        let folder = TemporaryFolder::scratch();
         let folder = folder.map_err(|error| {
             Diagnostic::error(format!("cannot make a temporary folder to compile `{name}`: {error}"))
         })?;

@@ -6,6 +6,7 @@ use crate::encoding::Listing;
 use crate::ir::Place;
 use std::collections::HashMap;
 use std::path::Path;
+use wave_files::read::{PROGRAM_BYTES, regular_text};
 
 /// The first word of a module.
 pub(super) const MAGIC: u32 = 0x0723_0203;
@@ -173,7 +174,7 @@ fn literal(words: &[u32]) -> String {
 fn beside(name: &str, module: &Path) -> Option<String> {
     let name = Path::new(name);
     let near = module.parent()?.join(name.file_name()?);
-    [name.to_owned(), near].iter().find_map(|path| std::fs::read_to_string(path).ok())
+    [name.to_owned(), near].iter().find_map(|path| regular_text(path, PROGRAM_BYTES).ok())
 }
 
 fn listing(text: &str, lines: &[(usize, u32)]) -> Listing {

@@ -14,6 +14,7 @@ use crate::wasm::{self, ExportedKernel, SourceMap};
 use crate::wasm2015;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use wave_files::read::PROGRAM_BYTES;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Binding, not_text, read_file};
 
@@ -246,7 +247,7 @@ impl Source {
                 return Some((file, PathBuf::from(file), text.clone()));
             }
             let path = self.found(file)?;
-            let text = std::fs::read_to_string(&path).ok()?;
+            let text = wave_files::read::regular_text(&path, PROGRAM_BYTES).ok()?;
             Some((file, path, text))
         })?;
         let line = |&place: &Place| self.lines.line_in(place, file).map_or(0, |line| line.line);

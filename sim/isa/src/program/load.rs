@@ -3,6 +3,7 @@
 use super::{Program, asm, check, wbin};
 use crate::diagnostic::Diagnostic;
 use std::path::Path;
+use wave_files::read::{self, PROGRAM_BYTES, Unreadable};
 
 /// Loads a program: assembly text or a WBIN container. The container's magic tells them apart; for a file too
 /// short to hold it, the extension does.
@@ -27,9 +28,9 @@ pub fn load_with_warnings(path: &Path) -> Result<(Program, Vec<Diagnostic>), Vec
 /// The bytes of a file that should hold a kernel.
 ///
 /// # Errors
-/// If it cannot be read, with the name of one beside it that may be meant.
+/// If it cannot be read, with the name of one beside it that may be meant; if it is longer than [`PROGRAM_BYTES`].
 pub fn read_file(path: &Path) -> Result<Vec<u8>, Vec<Diagnostic>> {
-    std::fs::read(path).map_err(|error| vec![unreadable(path, &error)])
+    read::bytes(path, PROGRAM_BYTES).map_err(|error| vec![unreadable(path, &error)])
 }
 
 /// A program from the bytes of `file`; the name is for messages.
@@ -70,21 +71,13 @@ pub fn not_text(bytes: &[u8], offset: usize, file: &str) -> Diagnostic {
         .hint(hint)
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Diagnostic {
-    let message = format!("cannot read `{}`: {}", path.display(), reason(error));
+fn unreadable(path: &Path, error: &Unreadable) -> Diagnostic {
+    let message = format!("cannot read `{}`: {error}", path.display());
     let diagnostic = Diagnostic::error(message);
     match neighbour(path) {
-        Some(near) if error.kind() == std::io::ErrorKind::NotFound => {
-            diagnostic.hint(format!("did you mean `{near}`?"))
-        }
+        Some(near) if error.is_missing() => diagnostic.hint(format!("did you mean `{near}`?")),
         _ => diagnostic,
     }
-}
-
-/// The reason of an error, without the operating system's number.
-fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
 /// The program in the same folder with the most similar name.

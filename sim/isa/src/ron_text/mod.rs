@@ -6,16 +6,12 @@ mod syntax;
 use crate::diagnostic::{Diagnostic, Place};
 use ron::error::{Position, SpannedError};
 use ron::extensions::Extensions;
-use std::fs::File;
-use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use wave_files::read::{self, RON_BYTES};
 
 pub use locate::{Entry, Located, Shape, join, locate};
 pub use syntax::{Noun, is_syntax_error, syntax_error};
-
-/// Largest file read, in bytes. A file written by hand has a few thousand.
-const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Deserializes a text. Optional values need no `Some`. A section with several kinds has its kind before the
 /// parenthesis: `run(grid: 1)`.
@@ -46,15 +42,7 @@ impl Source {
     pub fn read(path: &Path, noun: &str) -> Result<Source, Diagnostic> {
         let file = path.display().to_string();
         let fail = |why: String| Diagnostic::error(format!("cannot read the {noun} `{file}`: {why}"));
-        let mut bytes = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))
-            .map_err(|e| fail(e.to_string()))?;
-        if bytes.len() as u64 > MAX_FILE_BYTES {
-            return Err(fail(format!("it is longer than {MAX_FILE_BYTES} bytes")));
-        }
-        let text = String::from_utf8(bytes)
-            .map_err(|e| fail(format!("it is not UTF-8 text (byte {})", e.utf8_error().valid_up_to())))?;
+        let text = read::text(path, RON_BYTES).map_err(|error| fail(error.to_string()))?;
         // Some editors put a byte order mark before the text.
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
         if let Some(at) = text.find('\0') {

@@ -70,7 +70,7 @@ impl Prices {
     /// All errors of the file, each with its place.
     pub fn load(name_or_path: &str) -> Result<Prices, Vec<Diagnostic>> {
         let path = Path::new(name_or_path);
-        if path.is_file() {
+        if path.exists() && !path.is_dir() {
             let source = Source::read(path, "file of prices").map_err(|e| vec![e])?;
             return read(&source).map(Prices::of);
         }

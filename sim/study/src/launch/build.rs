@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use wave_compile::kernels::{self, Settings};
 use wave_compile::pica::{Float, PicaOptions};
 use wave_compile::source::{Format, SourceOptions};
+use wave_files::read;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Program, read_file};
 use wave_isa::ron_text::Source;
@@ -80,7 +81,7 @@ impl Origin {
     /// A data file's bytes.
     fn data(&self, path: &str) -> Result<Vec<u8>, Failure> {
         let path = self.beside(path);
-        read_limited(&path, layout::MAX_IMAGE_BYTES)
+        read::bytes(&path, layout::MAX_IMAGE_BYTES)
             .map_err(|error| Failure::new(format!("cannot read `{}`: {error}", path.display())))
     }
 
@@ -143,19 +144,6 @@ fn neighbour(path: &Path) -> Option<String> {
         .collect();
     names.sort();
     did_you_mean(path.file_name()?.to_str()?, names.iter().map(String::as_str))
-}
-
-/// Reads a file, unless it is larger than `most` bytes.
-fn read_limited(path: &Path, most: u64) -> Result<Vec<u8>, String> {
-    let reason = |error: std::io::Error| {
-        let text = error.to_string();
-        text.split(" (os error").next().unwrap_or(&text).to_lowercase()
-    };
-    let length = std::fs::metadata(path).map_err(reason)?.len();
-    if length > most {
-        return Err(format!("it has {length} bytes, more than {most}"));
-    }
-    std::fs::read(path).map_err(reason)
 }
 
 /// Computes everything that a launch file states.

@@ -1,13 +1,16 @@
 //! The results of sweeps in a folder: a file each, named by what decides it.
 //!
 //! A file gets its name when it is complete, so a process that is killed leaves none by halves. Its first line has its
-//! name and a checksum; what does not agree with them is not believed.
+//! name and a checksum; a file that does not agree with them is not believed. The name depends on the version of
+//! wave-sim, so a store can be read without its manifest: a lost one is written again.
 
 use super::key::{VERSION, checksum};
 use crate::results::Measured;
 use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io;
 use std::path::{Path, PathBuf};
+use wave_files::read::{self, DOCUMENT_BYTES, SCRIPT_BYTES, Unreadable};
+use wave_files::{output, reason, temporary};
 use wave_isa::diagnostic::Diagnostic;
 
 /// Version of the form of a store.
@@ -21,6 +24,8 @@ const MAGIC: &str = "wave-sim-result";
 #[derive(Debug, Clone)]
 pub struct Store {
     folder: PathBuf,
+    /// What was wrong with the manifest, if it was written again.
+    rebuilt: Option<String>,
 }
 
 /// What a store has under a name.
@@ -46,46 +51,82 @@ impl Store {
     /// # Errors
     /// The folder has something else, or results of another version; or it cannot be written.
     pub fn open(folder: &Path) -> Result<Store, Diagnostic> {
-        let shown = folder.display();
-        let store = Store { folder: folder.to_owned() };
+        temporary::collect(folder);
+        let mut store = Store { folder: folder.to_owned(), rebuilt: None };
         let manifest = folder.join(MANIFEST);
-        match fs::read_to_string(&manifest) {
-            Ok(text) => store.check(&text)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
-                    let message =
-                        format!("--store: the folder `{shown}` has files, and none of them is `{MANIFEST}`");
-                    return Err(
-                        Diagnostic::error(message).hint("name a new folder, or one that a sweep has made")
-                    );
-                }
-                let text = Manifest { store: FORM, wave_sim: VERSION.to_owned() };
-                // Numbers and strings always serialise.
-                let text = serde_json::to_string(&text).unwrap_or_default() + "\n";
-                let made = fs::create_dir_all(folder).and_then(|()| write(&manifest, text.as_bytes()));
-                made.map_err(|error| store.unwritable(&manifest, &error))?;
-            }
+        match read::text(&manifest, SCRIPT_BYTES) {
+            Ok(text) => match serde_json::from_str(&text) {
+                Ok(manifest) => store.check(&manifest)?,
+                Err(error) => store.rebuild(&format!("is damaged: {error}"))?,
+            },
+            Err(Unreadable::NotText(_)) => store.rebuild("is damaged: it is not text")?,
+            Err(error) if error.is_missing() => store.begin()?,
             Err(error) => {
-                return Err(Diagnostic::error(format!(
-                    "--store: cannot read `{}`: {error}",
-                    manifest.display()
-                )));
+                let message = format!("--store: cannot read `{}`: {error}", manifest.display());
+                return Err(Diagnostic::error(message));
             }
         }
         Ok(store)
     }
 
-    fn check(&self, text: &str) -> Result<(), Diagnostic> {
+    /// Writes the manifest of a new store, or of one that has lost it.
+    fn begin(&mut self) -> Result<(), Diagnostic> {
+        if fs::read_dir(&self.folder).is_ok_and(|mut entries| entries.next().is_some()) {
+            return self.rebuild("is missing");
+        }
+        let made = fs::create_dir_all(&self.folder);
+        made.map_err(|error| self.unwritable(&self.folder, &error))?;
+        self.write_manifest()
+    }
+
+    /// Writes the manifest again. Results have names that only this version looks for.
+    fn rebuild(&mut self, why: &str) -> Result<(), Diagnostic> {
         let shown = self.folder.display();
-        let manifest: Manifest = serde_json::from_str(text).map_err(|error| {
-            Diagnostic::error(format!("--store: `{shown}/{MANIFEST}` is damaged: {error}"))
-                .hint("its results cannot be told from those of another version: name another folder")
-        })?;
+        let entries = fs::read_dir(&self.folder).map_err(|error| self.unwritable(&self.folder, &error))?;
+        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let (leftovers, names): (Vec<String>, Vec<String>) = names.partition(|name| is_leftover(name));
+        if let Some(other) = names.iter().find(|name| !is_of_a_store(name)) {
+            let message = match names.iter().any(|name| name == MANIFEST) {
+                true => {
+                    format!("--store: `{shown}/{MANIFEST}` {why}, and the folder has another file, `{other}`")
+                }
+                false => format!("--store: the folder `{shown}` has files, and none of them is `{MANIFEST}`"),
+            };
+            return Err(Diagnostic::error(message).hint("name a new folder, or one that a sweep has made"));
+        }
+        for leftover in leftovers {
+            // Who cannot remove it can ignore it.
+            _ = fs::remove_file(self.folder.join(leftover));
+        }
+        self.write_manifest()?;
+        self.rebuilt = Some(why.to_owned());
+        Ok(())
+    }
+
+    fn write_manifest(&self) -> Result<(), Diagnostic> {
+        let manifest = self.folder.join(MANIFEST);
+        let text = Manifest { store: FORM, wave_sim: VERSION.to_owned() };
+        // Numbers and strings always serialise.
+        let text = serde_json::to_string(&text).unwrap_or_default() + "\n";
+        // All later runs depend on it.
+        let written = output::write_durably(&manifest, text.as_bytes());
+        written.map_err(|error| self.unwritable(&manifest, &error))
+    }
+
+    /// A warning, if the manifest was lost and has been written again.
+    pub fn warning(&self) -> Option<Diagnostic> {
+        let why = self.rebuilt.as_ref()?;
+        let message = format!("--store: `{}/{MANIFEST}` {why}; it was written again", self.folder.display());
+        Some(Diagnostic::warning(message).hint("results are found by their own names and checksums"))
+    }
+
+    fn check(&self, manifest: &Manifest) -> Result<(), Diagnostic> {
         if (manifest.store, manifest.wave_sim.as_str()) == (FORM, VERSION) {
             return Ok(());
         }
         let message = format!(
-            "--store: the results in `{shown}` are those of wave-sim {}, and this is {VERSION}",
+            "--store: the results in `{}` are those of wave-sim {}, and this is {VERSION}",
+            self.folder.display(),
             manifest.wave_sim
         );
         Err(Diagnostic::error(message)
@@ -99,12 +140,12 @@ impl Store {
     /// The result with this name.
     pub fn get(&self, key: &str) -> Found {
         let path = self.path(key);
-        match fs::read_to_string(&path) {
-            Ok(text) => match read(key, &text, &path) {
+        match read::regular_text(&path, DOCUMENT_BYTES) {
+            Ok(text) => match result(key, &text, &path) {
                 Ok(measured) => Found::Result(Box::new(measured)),
                 Err(why) => Found::Broken(format!("`{}` {why}", path.display())),
             },
-            Err(error) if error.kind() == ErrorKind::NotFound => Found::Nothing,
+            Err(error) if error.is_missing() => Found::Nothing,
             Err(error) => Found::Broken(format!("`{}` cannot be read: {error}", path.display())),
         }
     }
@@ -118,20 +159,18 @@ impl Store {
         let document = measured.document();
         let text = format!("{MAGIC} {key} {}\n{document}", checksum(&document));
         let folder = path.parent().unwrap_or(&self.folder);
-        let written = fs::create_dir_all(folder).and_then(|()| write(&path, text.as_bytes()));
+        let written = fs::create_dir_all(folder).and_then(|()| output::write(&path, text.as_bytes()));
         written.map_err(|error| self.unwritable(&path, &error))
     }
 
     fn unwritable(&self, path: &Path, error: &io::Error) -> Diagnostic {
-        let text = error.to_string();
-        let why = text.split(" (os error").next().unwrap_or(&text).to_lowercase();
-        Diagnostic::error(format!("--store: cannot write `{}`: {why}", path.display()))
+        Diagnostic::error(format!("--store: cannot write `{}`: {}", path.display(), reason(error)))
             .hint("what is done is kept: the same command goes on from there")
     }
 }
 
 /// The result in a file that should have this name.
-fn read(key: &str, text: &str, path: &Path) -> Result<Measured, String> {
+fn result(key: &str, text: &str, path: &Path) -> Result<Measured, String> {
     let (head, document) = text.split_once('\n').ok_or("is no result")?;
     let [MAGIC, name, sum] = head.split(' ').collect::<Vec<_>>()[..] else {
         return Err("is no result".to_owned());
@@ -146,16 +185,16 @@ fn read(key: &str, text: &str, path: &Path) -> Result<Measured, String> {
     runs.into_iter().next().ok_or_else(|| "has no run".to_owned())
 }
 
-/// Writes a file under another name and renames it.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let partial = path.with_extension(format!("{}.partial", std::process::id()));
-    let written = fs::File::create(&partial).and_then(|mut file| file.write_all(bytes));
-    let done = written.and_then(|()| fs::rename(&partial, path));
-    if done.is_err() {
-        // If it was not made, there is nothing to remove.
-        _ = fs::remove_file(&partial);
-    }
-    done
+/// True for files and folders that stores have.
+fn is_of_a_store(name: &str) -> bool {
+    let is_part = name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    name == MANIFEST || is_part || temporary::is_temporary(name)
+}
+
+/// True for a manifest that a killed process of an earlier version has left: `sweep-store.PID.partial`.
+fn is_leftover(name: &str) -> bool {
+    let number = name.strip_prefix("sweep-store.").and_then(|rest| rest.strip_suffix(".partial"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -221,12 +260,64 @@ mod tests {
         fs::write(&manifest, text.replace(VERSION, "0.0.9+1")).unwrap();
         let error = Store::open(&store.folder).unwrap_err();
         assert!(error.message.contains("are those of wave-sim 0.0.9+1, and this is"), "{}", error.message);
-        fs::write(&manifest, &text[..9]).unwrap();
-        assert!(Store::open(&store.folder).unwrap_err().message.contains("is damaged"));
         let error = Store::open(folder.path()).unwrap_err();
         assert!(error.message.contains("has files, and none of them is"), "{}", error.message);
         fs::write(folder.path().join("file"), "").unwrap();
         let error = Store::open(&folder.path().join("file")).unwrap_err();
         assert!(error.message.contains("cannot"), "{}", error.message);
+    }
+
+    /// Whatever became of the manifest, the results are there.
+    #[test]
+    fn a_lost_manifest_is_written_again() {
+        let (_folder, store) = store();
+        store.put(KEY, &measured()).unwrap();
+        let manifest = store.folder.join(MANIFEST);
+        let whole = fs::read(&manifest).unwrap();
+        let leftover = store.folder.join("sweep-store.4711.partial");
+        for (left, why) in [
+            (None, "is missing"),
+            (Some(&b""[..]), "is damaged: "),
+            (Some(&whole[..9]), "is damaged: "),
+            (Some(b"\xff\0"), "is damaged: it is not text"),
+        ] {
+            match left {
+                Some(bytes) => fs::write(&manifest, bytes).unwrap(),
+                None => fs::remove_file(&manifest).unwrap(),
+            }
+            fs::write(&leftover, "half").unwrap();
+            let again = Store::open(&store.folder).unwrap();
+            let warning = again.warning().expect("a warning");
+            assert!(warning.message.contains(why), "{warning:?}");
+            assert_eq!(again.get(KEY), Found::Result(Box::new(measured())));
+            assert_eq!(fs::read(&manifest).unwrap(), whole);
+            assert!(!leftover.exists());
+            assert!(Store::open(&store.folder).unwrap().warning().is_none());
+        }
+        // A manifest that was lost before the first result.
+        fs::remove_dir_all(&store.folder).unwrap();
+        fs::create_dir(&store.folder).unwrap();
+        fs::write(&leftover, "half").unwrap();
+        assert!(Store::open(&store.folder).is_ok() && manifest.exists());
+        // The folder of somebody else.
+        fs::write(&manifest, "").unwrap();
+        fs::write(store.folder.join("notes.txt"), "mine").unwrap();
+        let error = Store::open(&store.folder).unwrap_err();
+        assert!(error.message.contains("the folder has another file, `notes.txt`"), "{error:?}");
+        assert_eq!(fs::read(&manifest).unwrap(), b"");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_store_behind_links_is_a_store() {
+        use std::os::unix::fs::symlink;
+        let (folder, store) = store();
+        let elsewhere = folder.path().join("elsewhere.json");
+        fs::rename(store.folder.join(MANIFEST), &elsewhere).unwrap();
+        symlink(&elsewhere, store.folder.join(MANIFEST)).unwrap();
+        fs::write(&elsewhere, "").unwrap();
+        let again = Store::open(&store.folder).unwrap();
+        again.put(KEY, &measured()).unwrap();
+        assert!(store.folder.join(MANIFEST).is_symlink() && fs::read(&elsewhere).unwrap().len() > 9);
     }
 }
