@@ -4,7 +4,7 @@ use super::session::{Reply, Session};
 use crate::args::DebugArgs;
 use crate::terminal::{Terminal, reason};
 use crate::{Ended, Exit, interrupt};
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead};
 use wave_isa::diagnostic::Diagnostic;
 
 /// What stands before a command.
@@ -81,8 +81,7 @@ pub(super) fn interactive(session: &mut Session, terminal: &Terminal) -> Ended {
     terminal.out(&session.here())?;
     let mut lines = io::stdin().lock().lines();
     loop {
-        print!("{PROMPT}");
-        _ = io::stdout().flush();
+        terminal.out(PROMPT)?;
         let Some(line) = lines.next() else { return terminal.out("\n") };
         let line = line.map_err(unreadable)?;
         if !line.trim().is_empty() {

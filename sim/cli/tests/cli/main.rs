@@ -16,6 +16,7 @@ mod documented;
 mod encodings;
 mod explain;
 mod functional;
+mod hidden;
 mod instances;
 mod litmus;
 mod modules;
