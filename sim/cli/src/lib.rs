@@ -113,11 +113,10 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         terminal.err(&format!("{NOTHING_TO_DO}\n{}\n", args::AFTER_HELP));
         return Exit::WrongInput as u8;
     }
-    let cli = match Cli::try_parse_from(words) {
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version go to standard output. A closed pipe there is not an error.
-            _ = error.print();
+            terminal.usage(&error, &words);
             return error.exit_code() as u8;
         }
     };

@@ -2,8 +2,8 @@
 
 use super::args::{LitmusArgs, LitmusFormat};
 use super::inputs;
-use super::progress::counting;
-use super::terminal::Terminal;
+use super::progress::{counting, tell};
+use super::terminal::{Terminal, reason};
 use super::{Ended, Exit, interrupt};
 use std::path::Path;
 use wave_files::read::{self, SCRIPT_BYTES};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
     let mut exit = Exit::Success;
     let mut reports: Vec<TestReport> = Vec::new();
     for test in tests {
-        bar.set_message(test.name.clone());
+        tell(&bar, &test.name);
         let ended = campaign.run(test, &mut |number, all| {
             bar.set_length(all as u64);
             bar.set_position(number as u64);
@@ -66,7 +66,9 @@ pub(crate) fn run(args: &LitmusArgs, terminal: &Terminal) -> Ended {
     }
     bar.finish_and_clear();
     match args.format {
-        LitmusFormat::Text => {}
+        // A test that did not end leaves it open.
+        LitmusFormat::Text if exit == Exit::Fault => {}
+        LitmusFormat::Text => drop(terminal.out(&report::verdict(&config.name, &reports))?),
         LitmusFormat::Json => drop(terminal.out(&report::json(&campaign, &reports))?),
         LitmusFormat::Markdown => drop(terminal.out(&report::markdown(&reports))?),
     }

@@ -2,6 +2,7 @@
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
+use wave_isa::visible::visible;
 use wave_machine::{functional, gpu};
 
 /// Nothing is drawn before this time.
@@ -29,6 +30,11 @@ pub(crate) fn waiting(why: &str) -> ProgressBar {
         bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())).with_message(why.to_owned());
     bar.enable_steady_tick(PATIENCE);
     bar
+}
+
+/// Shows what a bar is at, which may be a name out of a file.
+pub(crate) fn tell(bar: &ProgressBar, text: &str) {
+    bar.set_message(visible(text).into_owned());
 }
 
 /// A bar for the runs of a session, if there are several, and one for the workgroups of a launch.
@@ -77,7 +83,7 @@ impl Progress {
     /// A run starts.
     pub(crate) fn start_run(&mut self, name: &str) {
         if let Some(runs) = &self.runs {
-            runs.set_message(name.to_owned());
+            tell(runs, name);
         }
     }
 

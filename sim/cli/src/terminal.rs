@@ -1,8 +1,11 @@
-//! Standard output and standard error.
+//! Standard output and standard error. All that the program prints passes through here, or through a bar of
+//! [`progress`](crate::progress) or the screen of the debugger: a terminal obeys nothing of it but our own colours.
 
 use super::{Ended, Exit};
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::ffi::OsString;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stderr, Write};
 use wave_isa::diagnostic::{Diagnostic, Severity};
+use wave_isa::visible::{is_hidden, visible};
 
 /// Where text goes, and whether it is coloured.
 #[derive(Debug, Clone, Copy)]
@@ -25,14 +28,14 @@ impl Terminal {
         io::stdout().is_terminal() && (!dumb || cfg!(windows))
     }
 
-    /// Writes results to standard output.
+    /// Writes results to standard output, with escapes in place of characters that a terminal obeys.
     ///
     /// # Errors
     /// If standard output cannot be written, for example because the disk is full. A reader that has closed
     /// the pipe, such as `head`, ends the command without a message.
     pub(crate) fn out(&self, text: &str) -> Ended {
         let mut out = io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        match out.write_all(visible(text).as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Vec::new()),
             Err(error) => {
                 let message = format!("cannot write to standard output: {}", reason(&error));
@@ -42,9 +45,10 @@ impl Terminal {
         }
     }
 
-    /// Writes to standard error. A failure is ignored: there is no one to tell.
+    /// Writes to standard error, with escapes in place of characters that a terminal obeys. A failure is ignored: there
+    /// is no one to tell.
     pub(crate) fn err(&self, text: &str) {
-        _ = io::stderr().lock().write_all(text.as_bytes());
+        styled(&visible(text));
     }
 
     /// Prints messages to standard error, and the number of errors if there are several.
@@ -56,7 +60,46 @@ impl Terminal {
         } else if text.ends_with("\n\n") {
             text.pop();
         }
-        self.err(&text);
+        // A message is visible already, and its escape sequences are colours.
+        styled(&text);
+    }
+
+    /// Prints what the parser of the command line says: an error to standard error; help and the version to standard
+    /// output, where a closed pipe is not an error. `words` are those of the command line.
+    pub(crate) fn usage(&self, error: &clap::Error, words: &[OsString]) {
+        let is_quoted = words.iter().any(|word| word.to_string_lossy().contains(is_hidden));
+        // Its colours cannot be told from what it quotes.
+        if error.use_stderr() && is_quoted {
+            self.err(&error.render().to_string());
+        } else {
+            _ = error.print();
+        }
+    }
+}
+
+/// Writes to standard error as it is.
+fn styled(text: &str) {
+    _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Standard error for those who write piece by piece, each piece whole characters.
+#[derive(Debug)]
+pub(crate) struct Pieces(BufWriter<Stderr>);
+
+impl Pieces {
+    pub(crate) fn new() -> Pieces {
+        Pieces(BufWriter::new(io::stderr()))
+    }
+}
+
+impl Write for Pieces {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        self.0.write_all(visible(&String::from_utf8_lossy(piece)).as_bytes())?;
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

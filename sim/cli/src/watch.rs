@@ -1,7 +1,7 @@
 //! Those who watch a run.
 
 use super::args::OutputArgs;
-use std::io::{BufWriter, Stderr};
+use super::terminal::Pieces;
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
@@ -18,7 +18,7 @@ use wave_study::report::Collector;
 #[derive(Default)]
 pub(crate) struct Watch<'a> {
     /// `--trace`.
-    pub issues: Option<IssueTrace<BufWriter<Stderr>>>,
+    pub issues: Option<IssueTrace<Pieces>>,
     /// `--check-races`.
     pub races: Option<RaceCheck<'a>>,
     /// `--by-buffer`.
@@ -34,7 +34,7 @@ pub(crate) struct Watch<'a> {
 impl<'a> Watch<'a> {
     /// Those that the flags ask for, without files.
     pub(crate) fn new(flags: &OutputArgs, config: &Config, program: &'a Program) -> Watch<'a> {
-        let issues = || IssueTrace::new(BufWriter::new(std::io::stderr()), config);
+        let issues = || IssueTrace::new(Pieces::new(), config);
         let races = || RaceCheck::new(program, config);
         Watch { issues: flags.trace.then(issues), races: flags.check_races.then(races), ..Watch::default() }
     }

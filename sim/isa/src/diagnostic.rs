@@ -1,5 +1,6 @@
 //! Located messages about what a user wrote: assembly, configurations, launch files, kernels.
 
+use crate::visible::visible;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt;
 
@@ -86,7 +87,8 @@ impl Diagnostic {
         self
     }
 
-    /// Renders the message for people: several lines, without a newline at the end.
+    /// Renders the message for people: several lines, without a newline at the end. Of what it quotes, no character
+    /// reaches a terminal that the terminal would obey; with `color`, the escape sequences are those of the colours.
     pub fn render(&self, color: bool) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -97,16 +99,16 @@ impl Diagnostic {
         let mut group = match &self.place {
             None => Group::with_title(title),
             Some(place) => {
-                let start = byte_of_column(&place.text, place.column);
                 // What is marked is shown whole, however long it is.
                 let length = place.length.min(MOST_MARKED);
-                let end = byte_of_column(&place.text, place.column + length).max(start + 1);
+                let start = shown_of_column(&place.text, place.column);
+                let end = shown_of_column(&place.text, place.column + length).max(start + 1);
                 // A blank at the end gives a mark past the end of the line a character.
-                let text = format!("{} ", place.text);
+                let text = format!("{} ", visible(&place.text));
                 let end = end.min(text.len());
                 title.element(
                     Snippet::source(text)
-                        .path(place.file.as_str())
+                        .path(visible(&place.file).into_owned())
                         .line_start(place.line as usize)
                         .annotation(AnnotationKind::Primary.span(start.min(end)..end)),
                 )
@@ -122,8 +124,8 @@ impl Diagnostic {
     }
 }
 
-/// A message whose lines have at most [`LONGEST_LINE`] characters: of longer ones, which quote what a user wrote, the
-/// beginning and the end.
+/// A visible message whose lines have at most [`LONGEST_LINE`] characters: of longer ones, which quote what a user
+/// wrote, the beginning and the end.
 fn elided(message: &str) -> String {
     let line = |line: &str| match line.chars().count() {
         length if length > LONGEST_LINE => {
@@ -135,12 +137,14 @@ fn elided(message: &str) -> String {
         }
         _ => line.to_owned(),
     };
-    message.split('\n').map(line).collect::<Vec<_>>().join("\n")
+    visible(message).split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn byte_of_column(text: &str, column: u32) -> usize {
+/// The byte of the visible text at which the character of this column begins.
+fn shown_of_column(text: &str, column: u32) -> usize {
     let skip = column.saturating_sub(1) as usize;
-    text.char_indices().nth(skip).map_or(text.len(), |(byte, _)| byte)
+    let byte = text.char_indices().nth(skip).map_or(text.len(), |(byte, _)| byte);
+    visible(&text[..byte]).len()
 }
 
 impl fmt::Display for Diagnostic {

@@ -1,5 +1,6 @@
 //! Figures for comparisons: ratios of counters, each declared once.
 
+use crate::numbers::{self, counted};
 use wave_isa::program::Launch;
 use wave_machine::config::Config;
 use wave_machine::gpu::KernelReport;
@@ -137,6 +138,33 @@ pub fn release_share(report: &KernelReport) -> Option<f64> {
 pub fn of_which_release(report: &KernelReport, number: fn(u64) -> String) -> String {
     release_share(report)
         .map_or_else(String::new, |_| format!(" (of which {} release)", number(report.release_cycles)))
+}
+
+/// The launches that leave cores without a workgroup, in words; `None` if there are none, or if they take less than half of
+/// the cycles. A launch gives its first workgroups to one core after the other (rule R1), so it uses as many cores as it
+/// has workgroups.
+pub fn unfilled(steps: &[Step], cores: u32) -> Option<String> {
+    let workgroups = |step: &Step| step.launch.grid.iter().map(|&size| u64::from(size)).product::<u64>();
+    let small: Vec<&Step> = steps.iter().filter(|step| workgroups(step) < u64::from(cores)).collect();
+    let of = |steps: &[&Step]| steps.iter().map(|step| step.report.cycles).sum::<u64>();
+    let most = small.iter().map(|step| workgroups(step)).max()?;
+    let share = ratio(of(&small), of(&steps.iter().collect::<Vec<_>>()));
+    if share < 0.5 {
+        return None;
+    }
+    let had = format!(
+        "{} on {cores} cores: {} had none",
+        counted(most, "workgroup"),
+        counted(u64::from(cores) - most, "core")
+    );
+    Some(match (small.len(), steps.len()) {
+        (1, 1) => had,
+        (some, all) if some == all => format!("in each launch at most {had}"),
+        (some, all) => {
+            let share = numbers::percent(share);
+            format!("{some} of {all} launches, which take {share} of the cycles, have at most {had}")
+        }
+    })
 }
 
 /// The sum of the reports of several launches; `None` if there are none.

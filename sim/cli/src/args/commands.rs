@@ -1,6 +1,6 @@
 //! The commands beside runs, as clap sees them.
 
-use super::{BUILT_IN_PRICES, DEFAULT_CONFIG, Format, LaunchArgs, MachineArgs, SetArgs, SourceArgs};
+use super::{ConfigCommand, DEFAULT_CONFIG, Format, LaunchArgs, MachineArgs, SetArgs, SourceArgs};
 use crate::cosim::CosimArgs;
 use crate::detail::{DetailFrom, detail_from};
 use crate::optimize::OptimizeArgs;
@@ -475,56 +475,4 @@ pub(crate) enum MeasureTopic {
     Atomics,
     /// Row hits and bandwidth of memory under several patterns and both policies.
     Dram,
-}
-
-/// `wave-sim config …`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ConfigCommand {
-    /// List the presets
-    List,
-    /// Print a configuration with every parameter resolved and explained
-    Show {
-        /// File or preset
-        #[arg(default_value = DEFAULT_CONFIG)]
-        config: String,
-        /// What differs from it.
-        #[command(flatten)]
-        set: SetArgs,
-    },
-    /// Say what a key means, its range, and its value in every preset
-    Explain {
-        /// Key, such as core.issue.width, or the end of one [default: the top level]
-        #[arg(default_value = "")]
-        key: String,
-    },
-    /// Print the parameters in which two configurations differ
-    Diff {
-        /// File or preset
-        a: String,
-        /// File or preset
-        b: String,
-    },
-    /// Draw the interconnect, from the cores to the memory channels, in the language of Graphviz
-    Dot {
-        /// File or preset
-        #[arg(default_value = DEFAULT_CONFIG)]
-        config: String,
-        /// What differs from it.
-        #[command(flatten)]
-        set: SetArgs,
-    },
-    /// Estimate the area of a machine, by block
-    Area {
-        /// File or preset
-        #[arg(default_value = DEFAULT_CONFIG)]
-        config: String,
-        /// Prices: a file, or a technology node for the built-in ones, such as 7nm
-        #[arg(long, value_name = "PRICES", default_value = BUILT_IN_PRICES)]
-        prices: String,
-        /// What differs from it.
-        #[command(flatten)]
-        set: SetArgs,
-    },
-    /// Print the JSON schema of configurations, for editors
-    Schema,
 }

@@ -1,6 +1,7 @@
 //! The command line as clap sees it: runs, and what the commands share with them.
 
 mod commands;
+mod config;
 mod source;
 
 use super::detail::{DetailFrom, detail_from};
@@ -9,6 +10,7 @@ use super::traces::{WaveRange, trigger, wave_range};
 use super::values::{self, Bind, Dimensions, Fill, MemoryFile, RegisterValue, Save, SaveBinding};
 use clap::{Args, Parser, ValueEnum};
 pub(crate) use commands::*;
+pub(crate) use config::ConfigCommand;
 pub(crate) use source::SourceArgs;
 use std::path::PathBuf;
 use wave_isa::program::{Argument, ParameterType};

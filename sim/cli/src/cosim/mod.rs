@@ -12,6 +12,7 @@ use super::work::{Data, Work};
 use super::{Ended, Exit, inputs, interrupt, progress, work};
 pub(crate) use args::{CosimArgs, CosimMode};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::Duration;
 use wave_files::read::{self, DOCUMENT_BYTES};
 use wave_files::temporary::TemporaryFile;
@@ -21,6 +22,7 @@ use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::gpu::{Machine, RunOptions};
 use wave_machine::memory::Script;
+use wave_observe::numbers::counted;
 use wave_observe::trace::{How, Recorder, Window};
 use wave_study::launch::Size;
 use wave_verify::rtl::coverage::Coverage;
@@ -34,6 +36,8 @@ const MAX_CYCLES: u32 = 100_000_000;
 const MORE_CYCLES: u64 = 20_000;
 /// Most bytes of a stimulus file: code, device memory and latencies.
 const STIMULUS_BYTES: u64 = 5 << 30;
+/// What is said while the other side is made.
+const BUILDING: &str = "building the core with Verilator (minutes; the next run has it already)";
 /// Default bounds of the memory side's latencies for a named kernel.
 const LATENCY: (u32, u32) = (2, 12);
 
@@ -162,8 +166,20 @@ fn build(args: &CosimArgs, config: &Config) -> Result<PathBuf, Vec<Diagnostic>> 
 fn executable(args: &CosimArgs, variant: &Variant) -> Result<PathBuf, Vec<Diagnostic>> {
     let directory = rtl::directory();
     let target = args.build_dir.clone().unwrap_or_else(|| directory.join("../target/rtl"));
-    let waiting = progress::waiting("building the core with Verilator; the next run has it already");
-    let built = rtl::wave_core(&directory, variant).and_then(|model| rtl::build(&model, &target));
+    let waiting = progress::waiting(BUILDING);
+    let is_told = Once::new();
+    let watch = |files: usize| {
+        if waiting.is_hidden() {
+            is_told.call_once(|| Terminal::of_environment().err(&format!("{BUILDING}\n")));
+        }
+        let now = match files {
+            0 => "Verilator reads it".to_owned(),
+            _ => format!("{} compiled", counted(files as u64, "file")),
+        };
+        progress::tell(&waiting, &format!("{BUILDING}: {now}"));
+    };
+    let built =
+        rtl::wave_core(&directory, variant).and_then(|model| rtl::build_watched(&model, &target, &watch));
     waiting.finish_and_clear();
     built.map_err(|error| {
         let hint = "or give `--core EXECUTABLE`, which rtl-tests/README.md describes";

@@ -14,7 +14,7 @@ use wave_machine::core::divergence::Frame;
 use wave_machine::core::view::{Flight, Place, Refused, WaveView};
 use wave_machine::core::wait::Wait;
 use wave_machine::memory::Reject;
-use wave_observe::numbers::{counted, integer};
+use wave_observe::numbers::{self, counted, integer};
 
 /// Topics of `info`.
 const TOPICS: [&str; 9] =
@@ -340,8 +340,7 @@ fn launch(session: &mut Session) -> String {
 
 fn history(session: &mut Session) -> String {
     let (count, bytes) = session.timeline.history();
-    let mib = bytes as f64 / f64::from(1 << 20);
-    format!("{}, {mib:.1} MiB\n", counted(count as u64, "snapshot"))
+    format!("{}, {}\n", counted(count as u64, "snapshot"), numbers::bytes(bytes as u64))
 }
 
 /// `list`: source lines around a line, or around the chosen wave; instructions where there is no source.

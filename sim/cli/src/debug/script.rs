@@ -4,7 +4,7 @@ use super::session::{Reply, Session};
 use crate::args::DebugArgs;
 use crate::terminal::{Terminal, reason};
 use crate::{Ended, Exit, interrupt};
-use std::io::{self, Write};
+use std::io;
 use wave_files::read::{self, SCRIPT_BYTES};
 use wave_isa::diagnostic::Diagnostic;
 
@@ -81,8 +81,7 @@ pub(super) fn interactive(session: &mut Session, terminal: &Terminal) -> Ended {
     terminal.out(&session.here())?;
     let mut lines = read::lines(io::stdin().lock());
     loop {
-        print!("{PROMPT}");
-        _ = io::stdout().flush();
+        terminal.out(PROMPT)?;
         let Some(line) = lines.next() else { return terminal.out("\n") };
         let line = line.map_err(unreadable)?;
         if !line.trim().is_empty() {

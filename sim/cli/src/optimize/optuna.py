@@ -5,8 +5,12 @@ Standard input has a line of JSON for each request, and standard output one for 
 a value of null is a point that did not run, and a positive excess one that goes beyond a limit.
 """
 
-import json
 import sys
+
+# The working folder may hold a file that is named as a module.
+sys.path[:] = [folder for folder in sys.path if folder]
+
+import json
 
 
 def say(**what):

@@ -19,6 +19,7 @@ use wave_driver::Gpu;
 use wave_files::read::DOCUMENT_BYTES;
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config;
+use wave_observe::numbers::size;
 use wave_ptx::{Options, SpecialFunctions};
 use wave_silicon::device::{Device, diagnostic};
 use wave_silicon::document::Document;
@@ -107,8 +108,6 @@ fn info(args: &GpuArgs, terminal: &Terminal) -> Ended {
     let device = open(args)?;
     let document = document(device.as_ref());
     let gpu = &document.gpu.properties;
-    let mib = |bytes: u64| format!("{} MiB", bytes >> 20);
-    let kib = |bytes: u32| format!("{} KiB", bytes >> 10);
     let rows = [
         ("GPU", document.heading()),
         ("compute capability", format!("{}.{}", gpu.capability.0, gpu.capability.1)),
@@ -118,15 +117,15 @@ fn info(args: &GpuArgs, terminal: &Terminal) -> Ended {
             "memory",
             format!(
                 "{}, {} bits at up to {} MHz, {:.0} GB/s",
-                mib(gpu.memory_bytes),
+                size(gpu.memory_bytes),
                 gpu.bus_bits,
                 gpu.memory_clock_khz / 1000,
                 2.0 * f64::from(gpu.memory_clock_khz) * f64::from(gpu.bus_bits) / 8e6
             ),
         ),
-        ("L2", kib(gpu.l2_bytes)),
+        ("L2", size(gpu.l2_bytes.into())),
         ("registers", format!("{} of a multiprocessor", gpu.registers)),
-        ("shared memory", format!("{} of a multiprocessor", kib(gpu.shared_bytes))),
+        ("shared memory", format!("{} of a multiprocessor", size(gpu.shared_bytes.into()))),
         ("threads", format!("{} of a multiprocessor, {} of a CTA", gpu.threads, gpu.cta_threads)),
         ("CTAs", format!("{} of a multiprocessor", gpu.ctas)),
     ];

@@ -75,6 +75,9 @@ pub(crate) struct SweepArgs {
     /// Where the tables go: NAME.csv, NAME.parquet and NAME.html
     #[arg(long, value_name = "NAME", default_value = "sweep")]
     pub out: PathBuf,
+    /// List every point that did not run or end, not each reason with the first of its points
+    #[arg(long)]
+    pub list_all: bool,
     /// Run, however many runs there are
     #[arg(long)]
     pub yes: bool,

@@ -8,13 +8,21 @@ outlive its worker. What this program says is progress only: wave-sim looks at t
 
 A task of Dask has several runs, since Dask takes some milliseconds for each task. If a worker dies, its task goes to another one,
 whose process finds the runs that were done in the store.
+
+Whoever can speak to a scheduler or a worker can have it run code. So those of the cluster on this host take TLS only, with a
+certificate that is made for this run and lies in memory alone, and they have no page in HTTP.
 """
+
+import sys
+
+# The working folder may hold a file that is named as a module.
+sys.path[:] = [folder for folder in sys.path if folder]
 
 import json
 import logging
 import os
 import signal
-import sys
+import tempfile
 import threading
 
 
@@ -23,8 +31,20 @@ MOST_RUNS = 16
 LEAST_TASKS = 8
 
 
+# What a worker imports before it starts, as text: without the page of a worker, there is no port for it.
+NO_PAGE = """
+from distributed.node import ServerNode
+
+ServerNode.start_http_server = lambda self, *_, **__: None
+"""
+
+
 def say(**what):
     print(json.dumps(what), flush=True)
+
+
+class Missing(Exception):
+    """A package that is not installed, and what needs it."""
 
 
 def run(command, folder, lines):
@@ -56,22 +76,52 @@ def run(command, folder, lines):
     return answers
 
 
-def connect(plan):
-    from distributed import Client, LocalCluster
+def local_cluster(jobs, folder):
+    from distributed import LocalCluster
+    from distributed.security import Security
+
+    try:
+        security = Security.temporary()
+    except ImportError as error:
+        raise Missing(
+            "--backend dask: the cluster on this host needs the Python package `cryptography`, "
+            "for the certificate that keeps other users of the host out",
+            "pip install distributed cryptography, in the environment whose python3 is first on the path",
+        ) from error
+    exec(NO_PAGE)
+    return LocalCluster(
+        n_workers=jobs,
+        threads_per_worker=1,
+        processes=True,
+        protocol="tls://",
+        host="127.0.0.1",
+        security=security,
+        dashboard_address=None,
+        preload=[NO_PAGE],
+        local_directory=folder,
+        silence_logs=logging.CRITICAL,
+    )
+
+
+def connect(plan, folder):
+    from distributed import Client
 
     scheduler = plan["scheduler"]
     if scheduler is None:
-        cluster = LocalCluster(
-            n_workers=plan["jobs"],
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        )
+        cluster = local_cluster(plan["jobs"], folder)
         return Client(cluster), cluster
     if os.path.exists(scheduler):
-        return Client(scheduler_file=scheduler, timeout="10s"), None
-    return Client(scheduler, timeout="10s"), None
+        client = Client(scheduler_file=scheduler, timeout="10s")
+    else:
+        client = Client(scheduler, timeout="10s")
+    address = client.scheduler.address
+    if not address.startswith("tls://"):
+        say(
+            warning=f"--scheduler: `{address}` is not encrypted: whoever reaches its port, or that of a worker, "
+            "can have it run code",
+            hint="a scheduler and workers with certificates have addresses in tls://; the book says how",
+        )
+    return client, None
 
 
 def main():
@@ -92,12 +142,21 @@ def main():
             logging.getLogger(name).setLevel(logging.CRITICAL)
     except ImportError as error:
         say(error=f"--backend dask: Python cannot import `distributed`: {error}",
-            hint="pip install distributed, in the environment whose python3 is first on the path")
+            hint="pip install distributed cryptography, in the environment whose python3 is first on the path")
         return
     threading.Thread(target=watch, daemon=True).start()
+    # Only this user reads what is in it.
+    folder = tempfile.TemporaryDirectory(prefix="wave-sim-dask-", ignore_cleanup_errors=True)
     try:
-        client, cluster = connect(plan)
+        client, cluster = connect(plan, folder.name)
+    except Missing as error:
+        message, hint = error.args
+        say(error=message, hint=hint)
+        return
     except Exception as error:
+        if plan["scheduler"] is None:
+            say(error=f"--backend dask: no cluster starts on this host: {type(error).__name__}: {error}")
+            return
         say(error=f"--scheduler: there is no Dask scheduler at `{plan['scheduler']}`: {type(error).__name__}",
             hint="dask scheduler starts one, and prints its address; --scheduler-file writes it to a file")
         return
@@ -132,6 +191,7 @@ def main():
         client.close(timeout=2)
         if cluster is not None:
             cluster.close(timeout=5)
+        folder.cleanup()
 
 
 if __name__ == "__main__":

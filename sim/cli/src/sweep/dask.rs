@@ -2,6 +2,7 @@
 
 use super::pool::{Pooled, Task};
 use crate::interrupt;
+use crate::terminal::Terminal;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -24,8 +25,9 @@ pub(crate) fn run(
     words: &[OsString],
     scheduler: Option<&str>,
     bar: &ProgressBar,
+    terminal: &Terminal,
 ) -> Pooled {
-    match start(tasks, jobs, words, scheduler, bar) {
+    match start(tasks, jobs, words, scheduler, bar, terminal) {
         Ok(pooled) => pooled,
         Err(error) => Pooled { error: Some(error), ..Pooled::default() },
     }
@@ -37,6 +39,7 @@ fn start(
     words: &[OsString],
     scheduler: Option<&str>,
     bar: &ProgressBar,
+    terminal: &Terminal,
 ) -> Result<Pooled, Diagnostic> {
     let folder = std::env::current_dir()
         .map_err(|error| Diagnostic::error(format!("the working folder is not known: {error}")))?;
@@ -59,7 +62,7 @@ fn start(
         .spawn()
         .map_err(|error| {
             Diagnostic::error(format!("--backend dask: python3 cannot start: {error}"))
-                .hint("it needs Python with the package `distributed`")
+                .hint("it needs Python with the packages `distributed` and `cryptography`")
         })?;
     let mut input = child.stdin.take();
     // A program that does not read has ended, and so does its output.
@@ -81,7 +84,7 @@ fn start(
         let mut pooled = Pooled::default();
         loop {
             match receiver.recv_timeout(PATIENCE) {
-                Ok(told) => take(&mut pooled, &told, tasks, &mut input, bar),
+                Ok(told) => take(&mut pooled, &told, tasks, &mut input, bar, terminal),
                 Err(RecvTimeoutError::Timeout) => bar.tick(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -103,10 +106,15 @@ fn take(
     tasks: &[Task],
     input: &mut Option<ChildStdin>,
     bar: &ProgressBar,
+    terminal: &Terminal,
 ) {
+    let hint = || told["hint"].as_str().map(str::to_owned);
+    if let Some(message) = told["warning"].as_str() {
+        let warning = Diagnostic { hint: hint(), ..Diagnostic::warning(message) };
+        return bar.suspend(|| terminal.diagnostics(&[warning]));
+    }
     if let Some(message) = told["error"].as_str() {
-        let error =
-            Diagnostic { hint: told["hint"].as_str().map(str::to_owned), ..Diagnostic::error(message) };
+        let error = Diagnostic { hint: hint(), ..Diagnostic::error(message) };
         pooled.error.get_or_insert(error);
         // The other runs are given up: the program ends when its input does.
         drop(input.take());

@@ -23,7 +23,7 @@ use cases::{Kernels, Sweep};
 use pool::{Pooled, Task};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::process::Command;
 use std::time::Instant;
 use wave_isa::diagnostic::Diagnostic;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Ended {
     let mut sweep = Sweep::read(&args.plan, args.draft()?)?;
     terminal.diagnostics(&sweep.warnings);
     output::check(&args.out)?;
-    if !agreed(sweep.plan.runs(), args)? {
+    if !agreed(sweep.plan.runs(), args, terminal)? {
         return Ok(Exit::Success);
     }
     sweep.make_points()?;
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Ended {
         return Ok(Exit::Fault);
     }
     output::write(&args.out, &table, &sweep.base)?;
-    terminal.out(&output::text(&table, &sweep.base, &args.out))?;
+    terminal.out(&output::text(&table, &sweep.base, args))?;
     let seconds = pooled.seconds;
     terminal.err(&format!(
         "host: {} of {} ran, {} were in {}; seconds={elapsed:.3} simulated={seconds:.3}\n",
@@ -107,13 +107,13 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Ended {
 }
 
 /// Whether so many runs are wanted. If there are many, the user has to say so.
-fn agreed(runs: u64, args: &SweepArgs) -> Result<bool, Vec<Diagnostic>> {
+fn agreed(runs: u64, args: &SweepArgs, terminal: &Terminal) -> Result<bool, Vec<Diagnostic>> {
     if runs <= ASKS_ABOVE || args.yes {
         return Ok(true);
     }
     let many = if runs == u64::MAX { "more than 18 quintillion".to_owned() } else { integer(runs) };
     if io::stdin().is_terminal() && io::stderr().is_terminal() {
-        _ = write!(io::stderr(), "The plan means {many} runs. Run them? [y/N] ");
+        terminal.err(&format!("The plan means {many} runs. Run them? [y/N] "));
         let mut answer = String::new();
         let read = io::stdin().read_line(&mut answer);
         return Ok(read.is_ok() && matches!(answer.trim(), "y" | "yes"));
@@ -205,7 +205,7 @@ fn execute(args: &SweepArgs, tasks: Vec<Task>, terminal: &Terminal) -> Pooled {
             };
             pool::run(tasks, jobs, &command, &bar)
         }
-        Backend::Dask => dask::run(&tasks, jobs, &words, args.scheduler.as_deref(), &bar),
+        Backend::Dask => dask::run(&tasks, jobs, &words, args.scheduler.as_deref(), &bar, terminal),
     };
     bar.finish_and_clear();
     for (task, why) in &pooled.lost {

@@ -1,6 +1,6 @@
 //! What a sweep prints and writes.
 
-use super::{named, write_file};
+use super::{SweepArgs, named, write_file};
 use crate::Exit;
 use crate::files::cannot_write;
 use comfy_table::{CellAlignment, Table as Layout, presets};
@@ -11,7 +11,7 @@ use wave_machine::config::{Config, config_hash};
 use wave_observe::numbers::{counted, integer};
 use wave_study::sweep::{Row, State, Table, page};
 
-/// Most points that are listed with a reason.
+/// Most reasons that are listed.
 const MOST_LISTED: usize = 20;
 
 /// Rejects an impossible `--out` before the runs, not after them.
@@ -46,7 +46,8 @@ pub(super) fn exit(table: &Table) -> Exit {
 }
 
 /// The summary: what was swept, what did not run and why, and the best of each kernel.
-pub(super) fn text(table: &Table, base: &Config, out: &Path) -> String {
+pub(super) fn text(table: &Table, base: &Config, args: &SweepArgs) -> String {
+    let (out, all) = (args.out.as_path(), args.list_all);
     let mut text = format!(
         "{} (config {}): {}, {}, {}\n",
         base.name,
@@ -58,10 +59,12 @@ pub(super) fn text(table: &Table, base: &Config, out: &Path) -> String {
     for (what, of) in
         [("no such machine", "invalid"), ("the kernel cannot run there", "refused"), ("skipped", "skipped")]
     {
-        list(&mut text, table, what, |row| row.outcome() == of);
+        list(&mut text, table, what, all, |row| row.outcome() == of);
     }
-    list(&mut text, table, "it did not end", |row| matches!(row.outcome(), "fault" | "stopped" | "lost"));
-    list(&mut text, table, "its result is wrong", |row| row.outcome() == "failed");
+    list(&mut text, table, "it did not end", all, |row| {
+        matches!(row.outcome(), "fault" | "stopped" | "lost")
+    });
+    list(&mut text, table, "its result is wrong", all, |row| row.outcome() == "failed");
     let mut layout = Layout::new();
     layout.load_style(presets::NOTHING).set_header([
         "kernel",
@@ -118,29 +121,64 @@ fn point(table: &Table, row: &Row) -> String {
     if words.is_empty() { "the configuration".to_owned() } else { words.join(" ") }
 }
 
-/// Lists rows that `are` so, each with its reason; of those of a point whose reason is the same, one.
-fn list(text: &mut String, table: &Table, what: &str, are: impl Fn(&Row) -> bool) {
-    let mut lines: Vec<String> = Vec::new();
+/// Points of rows that did not run or end for one reason.
+struct Group {
+    /// The reason, with a mark in place of each number: points differ in those alone.
+    form: String,
+    /// The first, and its reason.
+    first: String,
+    why: String,
+    /// Points, and rows, one line each.
+    lines: Vec<String>,
+}
+
+/// A reason with a mark in place of each number.
+fn form(why: &str) -> String {
+    let mut form = String::with_capacity(why.len());
+    for c in why.chars() {
+        match c {
+            '0'..='9' if form.ends_with('#') => {}
+            '0'..='9' => form.push('#'),
+            c => form.push(c),
+        }
+    }
+    form
+}
+
+/// Lists rows that `are` so, by their reasons: for each the number of rows and the first of them, or with `all` every row.
+/// Rows of a point that is no machine count once.
+fn list(text: &mut String, table: &Table, what: &str, all: bool, are: impl Fn(&Row) -> bool) {
+    let mut groups: Vec<Group> = Vec::new();
     for row in table.rows.iter().filter(|row| are(row)) {
         let at = point(table, row);
         let kernel = if row.config.is_some() { format!("{} at ", row.kernel) } else { String::new() };
         let why = row.message().and_then(|message| message.lines().next()).unwrap_or("");
-        let line = match why {
-            "" => format!("  {kernel}{at}"),
-            _ => format!("  {kernel}{at}: {why}"),
-        };
-        if lines.last() != Some(&line) {
-            lines.push(line);
+        let (first, why, form) = (format!("{kernel}{at}"), why.to_owned(), form(why));
+        let line = if why.is_empty() { first.clone() } else { format!("{first}: {why}") };
+        match groups.iter_mut().find(|group| group.form == form) {
+            Some(group) if group.lines.last() == Some(&line) => {}
+            Some(group) => group.lines.push(line),
+            None => groups.push(Group { form, first, why, lines: vec![line] }),
         }
     }
-    if lines.is_empty() {
+    let count = |groups: &[Group]| groups.iter().map(|group| group.lines.len() as u64).sum::<u64>();
+    if groups.is_empty() {
         return;
     }
-    _ = writeln!(text, "{}, {what}:", integer(lines.len() as u64));
-    for line in lines.iter().take(MOST_LISTED) {
-        _ = writeln!(text, "{line}");
+    _ = writeln!(text, "{}, {what}:", integer(count(&groups)));
+    if all {
+        groups.iter().flat_map(|group| &group.lines).for_each(|line| _ = writeln!(text, "  {line}"));
+        return;
     }
-    if lines.len() > MOST_LISTED {
-        _ = writeln!(text, "  and {} more; the tables have them", lines.len() - MOST_LISTED);
+    for Group { first, why, lines, .. } in groups.iter().take(MOST_LISTED) {
+        let more = match lines.len() as u64 - 1 {
+            0 => String::new(),
+            more => format!(" and {} more", integer(more)),
+        };
+        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        _ = writeln!(text, "  {first}{more}{why}");
+    }
+    if groups.len() > MOST_LISTED {
+        _ = writeln!(text, "  and {} more; the tables have them", integer(count(&groups[MOST_LISTED..])));
     }
 }

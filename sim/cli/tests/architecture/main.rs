@@ -203,3 +203,38 @@ fn the_machine_without_code_for_observers_can_be_made() {
         .expect("python3 runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// The files that write to the terminal, each with its words. What they print is made visible there; everything else goes
+/// through them, so that no name out of a file reaches a terminal as it is.
+const PRINTS: [(&str, &[&str]); 5] = [
+    ("cli/src/terminal.rs", &["stdout()", "stderr()"]),
+    ("cli/src/progress.rs", &["with_message(", "set_message("]),
+    // The answers of a process that runs points go to the one that started it.
+    ("cli/src/sweep/worker.rs", &["stdout()"]),
+    // Only whether there is a terminal.
+    ("cli/src/sweep/mod.rs", &["stderr()"]),
+    ("study/build.rs", &["println!("]),
+];
+
+#[test]
+fn one_place_writes_to_the_terminal() {
+    const WORDS: [&str; 7] =
+        ["print!(", "println!(", "stdout()", "stderr()", "set_message(", "with_message(", "set_prefix("];
+    let mut met = BTreeSet::new();
+    for file in files(&root().join("sim"), "rs") {
+        let name = file.strip_prefix(root().join("sim")).unwrap().to_string_lossy().replace('\\', "/");
+        let others = ["/tests/", "/benches/", "/examples/", "testing/", "tests.rs"];
+        if others.iter().any(|part| name.contains(part)) {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
+        for word in WORDS.into_iter().filter(|word| code.contains(word)) {
+            let is_allowed = PRINTS.iter().any(|(file, words)| *file == name && words.contains(&word));
+            assert!(is_allowed, "{name} has {word}");
+            met.insert((name.clone(), word));
+        }
+    }
+    let wanted = PRINTS.iter().map(|(_, words)| words.len()).sum::<usize>();
+    assert_eq!(met.len(), wanted, "{met:?}");
+}

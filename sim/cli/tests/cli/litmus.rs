@@ -27,6 +27,9 @@ fn a_stale_read_through_the_l1_is_seen_and_fences_end_it() {
     assert!(lines("apart plain fenced workgroup").contains("allowed"), "{text}");
     assert!(!lines("apart plain fenced device").contains(weak), "{text}");
     assert!(!text.contains("forbidden"), "{text}");
+    let verdict = text.lines().next_back().unwrap();
+    assert!(verdict.starts_with("tiny keeps the memory model: "), "{verdict}");
+    assert!(verdict.ends_with(", 0 with an outcome that is not"), "{verdict}");
 }
 
 #[test]
@@ -35,6 +38,8 @@ fn a_weak_outcome_that_has_to_be_seen_and_is_not_ends_with_1() {
     let ran = scratch.run("litmus never.litmus --config tiny --runs 3");
     assert_eq!(ran.code, 1, "{}", ran.err);
     assert!(ran.err.contains("`never`, one_wave: the weak outcome"), "{}", ran.err);
+    let verdict = "tiny keeps the memory model, but misses 1 weak outcome that the tests expect: ";
+    assert!(ran.out.lines().next_back().unwrap().starts_with(verdict), "{}", ran.out);
 }
 
 #[test]
@@ -50,7 +55,7 @@ fn forms_agree_with_each_other() {
     assert_eq!(test["observables"], serde_json::json!(["A.r0", "B.r0"]));
     let outcomes = test["variants"][0]["outcomes"].as_array().unwrap();
     let text = scratch.out(command);
-    assert_eq!(text.lines().count(), 1 + outcomes.len());
+    assert_eq!(text.lines().count(), 2 + outcomes.len());
     let mut runs = 0;
     for outcome in outcomes {
         let count = outcome["count"].as_u64().unwrap();

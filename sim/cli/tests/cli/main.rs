@@ -18,6 +18,7 @@ mod encodings;
 mod endless;
 mod explain;
 mod functional;
+mod hidden;
 mod instances;
 mod litmus;
 mod modules;

@@ -102,7 +102,7 @@ fn machines_that_cannot_be_are_listed_with_their_reason() {
     );
     for part in [
         "3, no such machine:",
-        "  core.l1.bytes=8192 cores=0: `cores` is 0: it must be an integer from 1 to",
+        "  core.l1.bytes=8192 cores=0 and 1 more: `cores` is 0: it must be an integer from 1 to",
         "  core.l1.bytes=12288 cores=1: `core.l1.bytes` is 12288, ",
         "must be a power of two",
     ] {
@@ -111,6 +111,17 @@ fn machines_that_cannot_be_are_listed_with_their_reason() {
     let text = String::from_utf8(scratch.read("sweep.csv")).unwrap();
     assert_eq!(text.lines().filter(|line| line.contains(",invalid,")).count(), 3, "{text}");
     assert_eq!(text.lines().filter(|line| line.contains(",verified,")).count(), 1, "{text}");
+    // Twenty points of one reason are one line, or a line each.
+    let many = "sweep --config tiny --size small --set core.l1.bytes=5000..5019 --set cores=1,2 saxpy";
+    let folded = scratch.run(many);
+    assert!(
+        folded.out.contains("core.l1.bytes=5000 cores=1 and 39 more: `core.l1.bytes` is 5000"),
+        "{}",
+        folded.out
+    );
+    assert_eq!(folded.out.matches("power of two").count(), 1, "{}", folded.out);
+    let all = scratch.run(&format!("{many} --list-all"));
+    assert_eq!(all.out.matches("power of two").count(), 40, "{}", all.out);
     let none = scratch.run("sweep --config tiny --size small --set cores=0,100000 saxpy");
     assert_eq!(none.code, 2, "{}", none.out);
 }

@@ -289,3 +289,43 @@ fn a_screen_reader_finds_pictures_with_names_and_no_nameless_control() {
         assert!(roles.get(role).is_some_and(|&n| n > 0), "{role} in {roles:?}");
     }
 }
+
+/// The policy of a page names its own script and style sheet, so what a name out of a file brings into the page by any
+/// means does nothing there.
+#[test]
+fn a_script_that_is_not_the_programs_does_not_run() {
+    let Some(mut browser) = Browser::start() else { return };
+    let reported = report("saxpy --size small --config tiny");
+    let scratch = &reported.scratch;
+    scratch.out("sweep --config tiny --size small --set cores=1,2 saxpy");
+    const FOREIGN: &str = "<script>window.taken = 1</script><img src=x onerror='window.taken = 2'>\
+        <style>body { visibility: hidden }</style><form action='file:///x'><button>send</button></form>\
+        <a id=foreign href='javascript:window.taken = 3'>go</a>";
+    for (name, foreign) in [("r.html", "foreign-r.html"), ("sweep.html", "foreign-sweep.html")] {
+        browser.events.clear();
+        browser.open(&scratch.path(name), WIDE, "light");
+        assert_eq!(
+            browser.complaints(),
+            Vec::<String>::new(),
+            "{name}: its own script and style are allowed"
+        );
+        let page = String::from_utf8(scratch.read(name)).unwrap();
+        assert_eq!(page.matches("unsafe-inline").count(), 1, "{name}: style attributes alone");
+        scratch.write(foreign, page.replacen("<main", &format!("{FOREIGN}<main"), 1).as_bytes());
+        browser.open(&scratch.path(foreign), WIDE, "light");
+        browser.value("document.getElementById('foreign').click()");
+        assert_eq!(browser.value("window.taken === undefined"), true, "{foreign}");
+        let style = browser.value("getComputedStyle(document.body).visibility");
+        assert_eq!(style, "visible", "{foreign}");
+        let refused =
+            browser.complaints().iter().filter(|text| text.contains("Content Security Policy")).count();
+        assert!(refused >= 3, "{foreign}: {:?}", browser.complaints());
+    }
+    // The script of the page runs, foreign words or not.
+    browser.events.clear();
+    browser.open(&scratch.path("foreign-r.html"), WIDE, "light");
+    browser.value("document.querySelector('#issue-slots input').focus()");
+    browser.press("Home");
+    let first = browser.value("document.querySelector('#issue-slots output').textContent");
+    assert!(first.as_str().unwrap().starts_with("Cycles 0 to "), "{first}");
+}

@@ -56,10 +56,42 @@ fn signs(reported: &Reported) -> Vec<(String, Vec<String>)> {
     signs.into_iter().map(|sign| (text(sign), named(sign))).collect()
 }
 
+/// Whether the machine is filled is of no interest to the other signs: small sizes do not fill it.
+const NOT_FILLED: &str = "The machine is not filled: ";
+
+/// Signs but that.
+fn others(reported: &Reported) -> Vec<(String, Vec<String>)> {
+    signs(reported).into_iter().filter(|(says, _)| !says.starts_with(NOT_FILLED)).collect()
+}
+
+#[test]
+fn a_machine_that_is_not_filled_stands_out() {
+    let kernel = ROWS.replace("STRIDE", "260");
+    let scratch = Scratch::with(&[("rows.wave", &kernel)]);
+    let few = report_in(scratch, "rows.wave --config t4 --grid 4");
+    let says = format!("{NOT_FILLED}4 workgroups on 40 cores: 36 cores had none.");
+    assert!(signs(&few)[0].0.starts_with(&says), "{:?}", signs(&few));
+    let (run, explained) = (
+        few.scratch.out("rows.wave --config t4 --grid 4"),
+        few.scratch.out("explain rows.wave --config t4 --grid 4"),
+    );
+    assert!(run.contains("\n  not filled   4 workgroups on 40 cores: 36 cores had none\n"), "{run}");
+    assert!(explained.contains(says.trim_end_matches('.')), "{explained}");
+    // One for each core fills it.
+    let scratch = Scratch::with(&[("rows.wave", &kernel)]);
+    let filled = report_in(scratch, "rows.wave --config t4 --grid 40");
+    assert!(signs(&filled).iter().all(|(says, _)| !says.starts_with(NOT_FILLED)), "{:?}", signs(&filled));
+    assert!(!filled.scratch.out("rows.wave --config t4 --grid 40").contains("not filled"));
+    // Of several launches, those that leave cores empty count with their cycles.
+    let page = report("bfs --size small --config gpu").page;
+    let all: Vec<String> = page.all("ul.signs > li").into_iter().map(text).collect();
+    assert!(all.iter().any(|says| says.starts_with(NOT_FILLED) && says.contains("launch")), "{all:?}");
+}
+
 #[test]
 fn scattered_accesses_stand_out() {
     let naive = report("transpose_naive --size small --config gpu");
-    let found = signs(&naive);
+    let found = others(&naive);
     assert_eq!(found.len(), 1, "{found:?}");
     let (says, named) = &found[0];
     assert!(says.contains("times as many lines as they would"), "{says}");
@@ -69,7 +101,7 @@ fn scattered_accesses_stand_out() {
     assert!(named[0].ends_with("where 1.00 would do; 4.00 bytes of each line of 128 are used"), "{named:?}");
     let link = naive.page.one("ul.signs li li a").attribute("href").unwrap();
     assert!(text(naive.page.one(link)).contains("device_store_u32"), "it leads to the instruction");
-    assert_eq!(signs(&report("transpose_padded --size small --config gpu")), []);
+    assert_eq!(others(&report("transpose_padded --size small --config gpu")), []);
 }
 
 #[test]
@@ -77,7 +109,7 @@ fn bank_conflicts_stand_out() {
     for (stride, conflicts) in [(256, true), (260, false)] {
         let kernel = ROWS.replace("STRIDE", &stride.to_string());
         let scratch = Scratch::with(&[("rows.wave", &kernel)]);
-        let found = signs(&report_in(scratch, "rows.wave --config gpu --grid 16"));
+        let found = others(&report_in(scratch, "rows.wave --config gpu --grid 16"));
         assert_eq!(found.len(), usize::from(conflicts), "{stride}: {found:?}");
         for (says, named) in found {
             assert!(says.contains("32.0 times as many passes over the banks"), "{says}");
@@ -90,7 +122,7 @@ fn bank_conflicts_stand_out() {
 fn lanes_that_are_off_stand_out() {
     let scratch = Scratch::with(&[("parted.wave", PARTED)]);
     let reported = report_in(scratch, "parted.wave --config gpu --grid 16");
-    let found = signs(&reported);
+    let found = others(&reported);
     assert_eq!(found.len(), 1, "{found:?}");
     let lanes = reported.statistic("core.lane_instructions") as f64;
     let part = 100.0 * lanes / (32.0 * reported.statistic("core.wave_instructions") as f64);
@@ -98,5 +130,5 @@ fn lanes_that_are_off_stand_out() {
         part < 60.0 && found[0].0.starts_with(&format!("Only {part:.1} % of the lanes")),
         "{part}: {found:?}"
     );
-    assert_eq!(signs(&report("sgemm --size small --config gpu")), []);
+    assert_eq!(others(&report("sgemm --size small --config gpu")), []);
 }

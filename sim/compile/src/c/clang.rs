@@ -2,6 +2,7 @@
 
 use super::flags::{COMPILE, CPP, LINK, Language, OURS, TARGET};
 use super::{Built, CLANG_VARIABLE, CompileOptions, INSTALL, OLDEST_CLANG};
+use crate::encoding::is_code;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -87,8 +88,10 @@ impl Clang {
         compile.arg(format!("-ffile-prefix-map={}=wave", folder.path().display()));
         compile.arg("-isystem").arg(folder.path()).args(more);
         // A name that begins with a dash is no flag.
-        compile.arg("-o").arg(&object).arg("--").arg(source);
-        let warnings = step.run(compile)?;
+        compile.arg("-MD").arg("-MF").arg(at("read")).arg("-o").arg(&object).arg("--").arg(source);
+        let compiled = step.run(compile);
+        let read = fs::read_to_string(at("read")).unwrap_or_default();
+        let warnings = step.unquoted(compiled, &read)?;
 
         let mut runtime = step.command(&COMPILE);
         // It must not find its own loops in itself.
@@ -143,6 +146,30 @@ impl Step<'_> {
         } else {
             error
         })
+    }
+
+    /// What clang said, unless it may quote a file that is no source text: a source may include any file. `read` are the
+    /// files that clang read, as a rule of a makefile.
+    fn unquoted(
+        &self,
+        said: Result<Vec<Diagnostic>, Diagnostic>,
+        read: &str,
+    ) -> Result<Vec<Diagnostic>, Diagnostic> {
+        let files =
+            read.split_once(": ").map_or("", |(_, files)| files).replace("\\\n", " ").replace("\\ ", "\0");
+        let mut files = files.split_whitespace().map(|file| file.replace('\0', " "));
+        let Some(foreign) = files.find(|file| file != self.source && !is_code(Path::new(file))) else {
+            return said;
+        };
+        let name = self.source;
+        match said {
+            Ok(warnings) if warnings.is_empty() => Ok(warnings),
+            Ok(_) => Ok(vec![Diagnostic::warning(format!(
+                "clang warns of `{name}`, which includes `{foreign}`: that is no source text, so nothing is quoted"
+            ))]),
+            Err(_) => Err(Diagnostic::error(format!("clang rejects `{name}`, which includes `{foreign}`"))
+                .hint("that file has no extension of a language, so nothing of it is quoted")),
+        }
     }
 
     /// What clang and the linker said, without our folder.

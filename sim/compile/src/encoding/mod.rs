@@ -1,8 +1,9 @@
 //! What the decoders of all encodings share: errors with their place, a cursor over bytes, a module as text of its own
-//! assembly, and functions that are being made.
+//! assembly, which files are source text, and functions that are being made.
 
 mod builder;
 mod cells;
+mod code;
 mod error;
 mod listing;
 mod reader;
@@ -10,6 +11,7 @@ mod simplify;
 
 pub(crate) use builder::{Builder, jump};
 pub(crate) use cells::Cells;
+pub(crate) use code::is_code;
 pub use error::{Error, Fault};
 pub use listing::Listing;
 pub(crate) use reader::Reader;

@@ -2,7 +2,7 @@
 
 use super::disassembly::disassembly;
 use super::switches::{self, Switches};
-use crate::encoding::Listing;
+use crate::encoding::{Listing, is_code};
 use crate::ir::Place;
 use std::collections::HashMap;
 use std::path::Path;
@@ -172,7 +172,7 @@ fn literal(words: &[u32]) -> String {
 
 /// The text of a file, there or beside the module.
 fn beside(name: &str, module: &Path) -> Option<String> {
-    let name = Path::new(name);
+    let name = Some(Path::new(name)).filter(|name| is_code(name))?;
     let near = module.parent()?.join(name.file_name()?);
     [name.to_owned(), near].iter().find_map(|path| regular_text(path, PROGRAM_BYTES).ok())
 }

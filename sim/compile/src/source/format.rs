@@ -80,9 +80,14 @@ impl Format {
         matches!(self, Format::Wgsl | Format::Spv)
     }
 
-    /// The format of a file. The contents tell binary formats; the extension tells the formats of text. Text with an
-    /// extension that no format has is WAVE assembly.
+    /// The format of a file. Text with an extension that no format has is WAVE assembly.
     pub fn of(path: &Path, bytes: &[u8]) -> Format {
+        Format::known(path, bytes).unwrap_or(Format::Wave)
+    }
+
+    /// The format of a file that says which it has: the contents tell binary formats, the extension tells the formats of
+    /// text. A file that another one names has to be such a file, since messages about a text quote it.
+    pub fn known(path: &Path, bytes: &[u8]) -> Option<Format> {
         let is_text = !bytes.contains(&0) && std::str::from_utf8(bytes).is_ok();
         let told = match bytes {
             _ if wasm::is_binary(bytes) => Some(Format::Wasm),
@@ -98,7 +103,7 @@ impl Format {
         };
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let by_name = || Format::ALL.into_iter().find(|format| format.name() == extension);
-        told.or_else(|| if c::is_source(path) { Some(Format::C) } else { by_name() }).unwrap_or(Format::Wave)
+        told.or_else(|| if c::is_source(path) { Some(Format::C) } else { by_name() })
     }
 }
 

@@ -5,7 +5,7 @@ mod format;
 pub use format::Format;
 
 use crate::c::{self, CompileOptions};
-use crate::encoding::{self, Listing};
+use crate::encoding::{self, Listing, is_code};
 use crate::ir::{FunctionId, Module, Place, text, verify::verify};
 use crate::pica::{self, PicaOptions};
 use crate::rwasm::{self, RwasmOptions};
@@ -259,7 +259,7 @@ impl Source {
     fn found(&self, file: &str) -> Option<PathBuf> {
         let name = Path::new(file);
         let beside = Path::new(&self.file).parent()?.join(name.file_name()?);
-        [name.to_owned(), beside].into_iter().find(|path| path.is_file())
+        is_code(name).then_some([name.to_owned(), beside])?.into_iter().find(|path| path.is_file())
     }
 
     /// The file and line of a place, for messages. A line of the module in its own assembly comes with its text.

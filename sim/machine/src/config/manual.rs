@@ -93,7 +93,7 @@ pub fn manual() -> String {
 }
 
 fn presets(text: &mut String) {
-    text.push_str("## Presets\n\n| preset | cores | lanes | L2, KB | what it is |\n|---|---|---|---|---|\n");
+    text.push_str("## Presets\n\n| preset | cores | lanes | L2, KiB | what it is |\n|---|---|---|---|---|\n");
     for preset in PRESETS {
         let config = preset_config(preset);
         let l2_bytes = u64::from(config.l2.slices) * u64::from(config.l2.slice_bytes);

@@ -26,7 +26,7 @@ pub(super) fn find_base(source: &Source, name: &str) -> Result<Source, Diagnosti
     let beside = source.path.as_ref().map(|path| path.with_file_name(name));
     match beside {
         Some(path) if path.is_file() && path.canonicalize().ok() != source.path => {
-            Source::read(&path, "configuration")
+            named(&path, "configuration")
         }
         Some(path) if path.is_file() && preset(name).is_none() => {
             let message = format!("`{}` names itself as its base", source.file);
@@ -41,7 +41,7 @@ pub(super) fn find_base(source: &Source, name: &str) -> Result<Source, Diagnosti
 pub(super) fn find_part(source: &Source, name: &str) -> Result<Source, Diagnostic> {
     let beside = source.path.as_ref().map(|path| path.with_file_name(name));
     match beside {
-        Some(path) if path.is_file() => Source::read(&path, "memory part"),
+        Some(path) if path.is_file() => named(&path, "memory part"),
         _ => part(name)
             .map(|part| Source { file: format!("parts/{}", part.file), ..of_preset(part) })
             .ok_or_else(|| {
@@ -57,6 +57,15 @@ pub(super) fn find_part(source: &Source, name: &str) -> Result<Source, Diagnosti
                 .hint(hint)
             }),
     }
+}
+
+/// Reads a file that a configuration names. Messages quote it, so its name has to say that it is meant to be read here.
+fn named(path: &Path, noun: &str) -> Result<Source, Diagnostic> {
+    if path.extension().is_none_or(|extension| extension != "ron") {
+        let message = format!("`{}` is no {noun}: its name does not end in .ron", path.display());
+        return Err(Diagnostic::error(message).hint("rename it, if it is one"));
+    }
+    Source::read(path, noun)
 }
 
 /// Name of a configuration that states none.

@@ -24,8 +24,17 @@ pub struct Sign<'i> {
     pub instructions: Vec<(&'i Instruction, String)>,
 }
 
-/// The signs of a run.
-pub fn signs<'i>(config: &Config, report: &KernelReport, instructions: &'i [Instruction]) -> Vec<Sign<'i>> {
+/// The signs of a run. `unfilled` are the launches that leave cores without a workgroup, in words, if there are.
+pub fn signs<'i>(
+    config: &Config,
+    report: &KernelReport,
+    instructions: &'i [Instruction],
+    unfilled: Option<&str>,
+) -> Vec<Sign<'i>> {
+    let few_workgroups = unfilled.map(|how| Sign {
+        text: format!("The machine is not filled: {how}. More data, or smaller workgroups, use all cores."),
+        instructions: Vec::new(),
+    });
     let excess = |space, what| excess(config, report, instructions, space, what);
     let scattered = excess(Space::Device, "lines").map(|(times, instructions)| Sign {
         text: format!(
@@ -42,7 +51,7 @@ pub fn signs<'i>(config: &Config, report: &KernelReport, instructions: &'i [Inst
         ),
         instructions,
     });
-    [scattered, conflicts, few_lanes(config, report)].into_iter().flatten().collect()
+    [few_workgroups, scattered, conflicts, few_lanes(config, report)].into_iter().flatten().collect()
 }
 
 /// Ratio of accesses made to accesses needed in this memory, as text, and the instructions with the largest

@@ -4,7 +4,7 @@ use super::{By, Comparison, RATES, Row, differences, microseconds};
 use crate::columns::aligned;
 use crate::results::Measured;
 use std::fmt::Write;
-use wave_observe::numbers::counted;
+use wave_observe::numbers::{self, counted};
 
 /// The text of a comparison: the table where there are several kernels, and each of them in full if there is one, or `all`.
 pub fn text(comparison: &Comparison, all: bool) -> String {
@@ -116,7 +116,7 @@ fn in_full(comparison: &Comparison, row: &Row) -> String {
 }
 
 fn unit(unit: &str) -> String {
-    if unit.is_empty() { String::new() } else { format!(", {unit}") }
+    if unit.is_empty() { String::new() } else { format!(", {}", numbers::unit(unit)) }
 }
 
 /// What the table compares.

@@ -13,8 +13,7 @@ use wave_isa::program::Program;
 use wave_machine::config::Config;
 use wave_machine::gpu::KernelReport;
 use wave_observe::energy::{Area, Prices};
-use wave_observe::figures::Step;
-use wave_observe::figures::sum;
+use wave_observe::figures::{Step, sum, unfilled};
 use wave_observe::limits::account::Observed;
 use wave_observe::limits::by_launch::{ByLaunch, Group, LaunchLimits, groups};
 use wave_observe::limits::candidates::Candidate;
@@ -89,6 +88,8 @@ pub struct Explanation {
     pub instructions: Vec<Instruction>,
     /// Counters of all launches together. None if there were no launches.
     pub report: Option<KernelReport>,
+    /// The launches that leave cores without a workgroup, in words, if there are.
+    pub unfilled: Option<String>,
     /// What each parameter is worth, if that was asked for.
     pub sensitivity: Option<Sensitivity>,
 }
@@ -107,7 +108,8 @@ impl Explanation {
 
     /// Conspicuous properties, whatever their cost.
     pub fn signs(&self, config: &Config) -> Vec<Sign<'_>> {
-        self.report.as_ref().map_or(Vec::new(), |report| signs(config, report, &self.instructions))
+        let Some(report) = &self.report else { return Vec::new() };
+        signs(config, report, &self.instructions, self.unfilled.as_deref())
     }
 
     /// The trial with these settings.
@@ -162,6 +164,7 @@ pub fn explain<B: Bench>(
             launches: Vec::new(),
             instructions: Vec::new(),
             report: None,
+            unfilled: None,
             sensitivity: None,
         });
     };
@@ -183,6 +186,14 @@ pub fn explain<B: Bench>(
     tried.sort_by_key(|trial| std::cmp::Reverse(trial.saved));
     let instructions = listing(program, watch.all.profiler.profiles());
     let launches = watch.launches;
-    let report = Some(report);
-    Ok(Explanation { name, limits, trials: tried, launches, instructions, report, sensitivity: None })
+    Ok(Explanation {
+        name,
+        limits,
+        trials: tried,
+        launches,
+        instructions,
+        report: Some(report),
+        unfilled: unfilled(&steps, config.cores),
+        sensitivity: None,
+    })
 }

@@ -11,7 +11,7 @@ use wave_observe::limits::by_launch::Group;
 use wave_observe::limits::listing::Instruction;
 use wave_observe::limits::words::{flags, less};
 use wave_observe::limits::{Limiter, Limits};
-use wave_observe::numbers::counted;
+use wave_observe::numbers::{counted, integer};
 
 /// Width of the text in columns.
 const WIDTH: usize = 100;
@@ -26,8 +26,7 @@ const BEST: usize = 3;
 pub fn text(explanation: &Explanation, config: &Config) -> String {
     let Explanation { name, limits, .. } = explanation;
     let machine = crate::summary::text::machine(config);
-    let release =
-        explanation.report.as_ref().map_or_else(String::new, |r| of_which_release(r, |n| n.to_string()));
+    let release = explanation.report.as_ref().map_or_else(String::new, |r| of_which_release(r, integer));
     let mut text = format!("{name} takes {}{release} on {machine}", counted(limits.cycles, "cycle"));
     if let Some(remark) = limits.remark() {
         _ = writeln!(text, "\n{}", wrap(&remark, WIDTH).join("\n"));
@@ -94,7 +93,7 @@ fn helpers(text: &mut String, explanation: &Explanation) {
         let saved = limits.percent(trial.saved as f64);
         let (cycles, reason) = (less(trial.saved), &trial.candidate.reason);
         let area = millimetres(trial.area_mm2);
-        let area = if area.is_empty() { area } else { format!(" Area: {area} mm2.") };
+        let area = if area.is_empty() { area } else { format!(" Area: {area} mm².") };
         paragraph(text, &format!("The run took {cycles}, {saved:.1} %{expected}: {reason}.{area}"));
     }
     let briefly = |trial: &&Trial| {
@@ -137,7 +136,7 @@ fn worth(text: &mut String, explanation: &Explanation) {
     let row = |saving: &Saving<'_>| {
         let saved = format!("{:.1} %", 100.0 * saving.saved);
         let area = millimetres(saving.area_mm2);
-        let area = if area.is_empty() { area } else { format!("{area} mm2") };
+        let area = if area.is_empty() { area } else { format!("{area} mm²") };
         vec![format!("   {}", saving.setting()), saved, area]
     };
     let rows: Vec<Vec<String>> = savings.iter().take(TOLD).map(row).collect();

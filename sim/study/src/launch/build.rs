@@ -101,7 +101,8 @@ impl Origin {
                 (path, Cow::Owned(bytes))
             }
         };
-        if !Format::of(&path, &bytes).is_shader() {
+        let format = Format::known(&path, &bytes).ok_or_else(|| self.blamed(file, vec![no_kernel(&path)]))?;
+        if !format.is_shader() {
             shader::refuse(file).map_err(located)?;
         }
         kernels::from_bytes(&path, &bytes, &settings).map_err(|errors| self.blamed(file, errors))
@@ -115,6 +116,13 @@ impl Origin {
         }
         errors
     }
+}
+
+/// The message about a source of which nothing says that it is a kernel. Nothing of it is read or quoted.
+fn no_kernel(path: &Path) -> Diagnostic {
+    let message = format!("`{}` is no kernel: neither its contents nor its name say so", path.display());
+    let text = Format::ALL.map(|format| format!(".{}", format.name())).join(", ");
+    Diagnostic::error(message).hint(format!("the name of a kernel in text ends in one of {text}"))
 }
 
 /// How modules are compiled.

@@ -4,7 +4,7 @@ use super::campaign::{Campaign, TestReport, VariantReport};
 use serde::Serialize;
 use std::fmt::Write;
 use wave_machine::config::config_hash;
-use wave_observe::numbers::counted;
+use wave_observe::numbers::{counted, integer};
 
 /// Version of the JSON document. It is raised when a key is removed or changes its meaning, not when one is
 /// added.
@@ -92,6 +92,39 @@ pub fn complaints(report: &TestReport) -> Vec<String> {
         format!("`{}`, {words}: the weak outcome is allowed and has to be seen, and was not", test.name)
     });
     forbidden.chain(unseen).collect()
+}
+
+/// The end of the tests in one line: whether the machine with this name keeps the memory model, and what was seen.
+pub fn verdict(machine: &str, reports: &[TestReport]) -> String {
+    let variants = || reports.iter().flat_map(|report| report.variants.iter().map(move |v| (report, v)));
+    let sum = |count: &dyn Fn(&TestReport, &VariantReport) -> u64| -> u64 {
+        variants().map(|(report, variant)| count(report, variant)).sum()
+    };
+    let forbidden = sum(&|_, variant| variant.forbidden().map(|(_, count)| count).sum());
+    let weak = sum(&|report, variant| match variant.allows_weak(&report.test) {
+        true => variant.weak_count(&report.test),
+        false => 0,
+    });
+    let unseen: usize = reports.iter().map(|report| report.unseen().len()).sum();
+    let found = match (forbidden, unseen) {
+        (0, 0) => format!("{machine} keeps the memory model"),
+        (0, _) => format!(
+            "{machine} keeps the memory model, but misses {} that the tests expect",
+            counted(unseen as u64, "weak outcome")
+        ),
+        _ => {
+            let broken = reports.iter().filter(|report| report.broken().next().is_some());
+            let names: Vec<&str> = broken.map(|report| report.test.name.as_str()).collect();
+            format!("{machine} breaks the memory model in {}", names.join(", "))
+        }
+    };
+    format!(
+        "{found}: {} of {}, {} with a weak outcome that is allowed, {} with an outcome that is not\n",
+        counted(sum(&|_, variant| variant.seen.iter().map(|(_, count)| count).sum()), "run"),
+        counted(variants().count() as u64, "variant"),
+        integer(weak),
+        integer(forbidden),
+    )
 }
 
 /// Columns of the book's table: fences and their scope.

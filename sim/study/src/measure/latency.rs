@@ -9,6 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use wave_machine::clock::Cycle;
 use wave_machine::config::{Config, Replacement};
+use wave_observe::numbers::size;
 
 /// Laps of the chase; the last one is measured. The two laps before it evict the kernel's own code from the
 /// sets of the L2.
@@ -204,21 +205,6 @@ fn chase(
         measured: times[first..].iter().map(|(issue, retire)| retire - issue).collect(),
         expected: expected.split_off(first),
     })
-}
-
-/// A number of bytes for readers.
-pub(super) fn size(bytes: u64) -> String {
-    match bytes {
-        b if b >= 1 << 20 && b.is_multiple_of(1 << 10) => {
-            let text = format!("{:.3}", b as f64 / f64::from(1 << 20));
-            format!("{} MiB", text.trim_end_matches('0').trim_end_matches('.'))
-        }
-        b if b >= 1 << 10 => {
-            let text = format!("{:.3}", b as f64 / 1024.0);
-            format!("{} KiB", text.trim_end_matches('0').trim_end_matches('.'))
-        }
-        b => format!("{b} B"),
-    }
 }
 
 /// The largest footprint of a level, measured and configured.

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt::Write;
-use wave_observe::numbers::{counted, integer};
+use wave_observe::numbers::{counted, integer, prefix, unit};
 
 /// Points that are listed.
 const LISTED: usize = 5;
@@ -50,7 +50,7 @@ pub fn text(found: &Optimized<'_>) -> String {
     );
     for limit in &found.goal.limits {
         let quantity = limit.quantity;
-        _ = writeln!(text, "{} at most {} {}", quantity.words, limit.most, quantity.unit);
+        _ = writeln!(text, "{} at most {} {}", quantity.words, limit.most, unit(quantity.unit));
     }
     points(&mut text, found);
     if found.searches.len() > 1 || found.searches.iter().any(|search| search.tried.len() > 10) {
@@ -85,9 +85,14 @@ fn points(text: &mut String, found: &Optimized<'_>) {
     if all.is_empty() {
         text.push_str("\nNo point keeps to the limits.\n");
     }
-    let unit = if objective.unit == objective.name { String::new() } else { format!(", {}", objective.unit) };
+    let of_objective = unit(objective.unit);
+    let unit = if objective.unit == objective.name { String::new() } else { format!(", {of_objective}") };
     let heads = [format!("{}{unit}", objective.name), String::new()].into_iter();
-    let heads = heads.chain(["cycles", "energy, uJ", "area, mm2", ""].map(str::to_owned));
+    let energies = found.base.iter().chain(all.iter().copied());
+    let energies = energies.filter_map(|tried| sum(tried, |run| run.figures.get(ENERGY).copied()));
+    let (joule, prefix) = prefix(energies.fold(0.0, f64::max));
+    let energy = format!("energy, {prefix}J");
+    let heads = heads.chain(["cycles", energy.as_str(), "area, mm²", ""].map(str::to_owned));
     let mut rows = vec![heads.collect::<Vec<_>>()];
     let before = found.base.as_ref().and_then(|base| base.score.value);
     let mut row = |tried: &Tried, words: String| {
@@ -97,7 +102,7 @@ fn points(text: &mut String, found: &Optimized<'_>) {
             value.map_or("-".to_owned(), significant),
             change.unwrap_or_default(),
             sum(tried, |run| run.cycles().map(|n| n as f64)).map_or("-".to_owned(), |n| integer(n as u64)),
-            sum(tried, |run| run.figures.get(ENERGY).map(|joules| 1e6 * joules))
+            sum(tried, |run| run.figures.get(ENERGY).map(|joules| joules / joule))
                 .map_or("-".to_owned(), significant),
             tried
                 .runs

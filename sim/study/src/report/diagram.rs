@@ -11,7 +11,7 @@ use wave_machine::config::{Config, Topology};
 use wave_machine::stats::SlotUse;
 use wave_observe::figures::ratio;
 use wave_observe::numbers::counted;
-use wave_observe::numbers::{at, integer, percent};
+use wave_observe::numbers::{at, integer, percent, size};
 
 const WIDTH: f64 = 960.0;
 /// Size of a tile and the gap between tiles.
@@ -182,7 +182,7 @@ fn whole(facts: &Facts<'_>) -> Markup {
             title id="machine-t" { "Block diagram of " (config.name) }
             desc id="machine-d" {
                 (config.cores) " cores, " (net.topology.name()) ", " (config.l2.slices) " L2 slices of "
-                (config.l2.slice_bytes) " bytes, " (config.dram.channels) " memory channels. The table below has what each did."
+                (size(config.l2.slice_bytes.into())) ", " (config.dram.channels) " memory channels. The table below has what each did."
             }
             @if net.topology != Topology::Crossbar { g.wires { (wires(&network, &places, facts)) } }
             @if drawn { g.wires { @for (slice, place) in slices {
@@ -346,12 +346,9 @@ fn blocks(config: &Config) -> [[Block; 4]; 2] {
             format!("{}: {} lanes a cycle, {cycles} cycles", unit.name, unit.lanes)
         })
         .collect();
-    let kilobytes = |bytes: u32| {
-        if bytes.is_multiple_of(1024) { format!("{} KB", bytes / 1024) } else { format!("{bytes} bytes") }
-    };
     let fetch = [
         format!("{} words a cycle", c.fetch.words),
-        format!("instruction cache {}", kilobytes(c.fetch.icache_bytes)),
+        format!("instruction cache {}", size(c.fetch.icache_bytes.into())),
         format!("{} ways, {} cycles", c.fetch.icache_ways, c.fetch.icache_latency_cycles),
         "for each scheduler one wave".to_owned(),
     ];
@@ -369,18 +366,18 @@ fn blocks(config: &Config) -> [[Block; 4]; 2] {
     let operands = [
         format!("{} collectors, {} banks", c.registers.collectors, c.registers.banks),
         format!("{} write ports", c.registers.write_ports),
-        format!("register file {} in all", kilobytes(c.register_file_bytes)),
+        format!("register file {} in all", size(c.register_file_bytes.into())),
     ];
     let load_store = [
         format!("queue of {} instructions", c.lsu.queue_entries),
         format!("{} loads outstanding", c.lsu.pending_entries),
         "one line or bank pass a cycle".to_owned(),
         String::new(),
-        format!("Local memory {}", kilobytes(c.local_memory_bytes)),
+        format!("Local memory {}", size(c.local_memory_bytes.into())),
         format!("{} banks of {} bytes, {} cycles", c.local.banks, c.local.bank_bytes, c.local.latency_cycles),
     ];
     let l1 = [
-        format!("{}, {} ways", kilobytes(c.l1.bytes), c.l1.ways),
+        format!("{}, {} ways", size(c.l1.bytes.into()), c.l1.ways),
         format!("lines of {} bytes", c.l1.line_bytes),
         format!("sectors of {} bytes", c.l1.sector_bytes),
         format!("{} MSHRs, {} each", c.l1.mshrs, c.l1.mshr_merges),
@@ -390,7 +387,7 @@ fn blocks(config: &Config) -> [[Block; 4]; 2] {
     let l2 = [
         format!("port {} bytes a cycle", config.interconnect.port_bytes_per_cycle),
         format!("link {} cycles", config.interconnect.latency_cycles),
-        format!("{} slices of {}", config.l2.slices, kilobytes(config.l2.slice_bytes)),
+        format!("{} slices of {}", config.l2.slices, size(config.l2.slice_bytes.into())),
         format!("hit {} cycles", config.l2.hit_latency_cycles),
     ];
     let front = [

@@ -9,7 +9,7 @@ use wave_machine::config::Config;
 use wave_machine::gpu::KernelReport;
 use wave_machine::gpu::occupancy::Occupancy;
 use wave_machine::stats::SlotUse;
-use wave_observe::figures::{Total, ratio};
+use wave_observe::figures::{Total, ratio, unfilled};
 use wave_observe::limits::Limits;
 use wave_observe::limits::account::{Observed, Resource};
 use wave_observe::limits::listing::{Instruction, listing};
@@ -96,6 +96,13 @@ impl<'a> Facts<'a> {
         }
         let from = self.gathered.windows.origin();
         format!("cycles {} to {}", integer(from), integer(self.windows.last().map_or(from, |w| w.to - 1)))
+    }
+
+    /// The launches of the report that leave cores without a workgroup, in words.
+    pub(crate) fn unfilled(&self) -> Option<String> {
+        let launches = &self.gathered.launches;
+        let steps = self.run.steps.get(launches.clone()).unwrap_or(&[]);
+        unfilled(steps, self.config.cores)
     }
 
     /// Input for the figures of [`wave_observe::figures`].

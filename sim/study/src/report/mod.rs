@@ -20,6 +20,7 @@ mod over_time;
 pub mod page;
 mod parameters;
 mod pipeline;
+pub(crate) mod policy;
 mod roofline;
 pub mod scope;
 mod settings;

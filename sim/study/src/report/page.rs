@@ -3,6 +3,7 @@
 use super::baseline::{self, Baseline};
 use super::facts::Facts;
 use super::findings::{empty, findings};
+use super::policy::policy;
 use super::{
     Gathered, diagram, energy, instructions, launches, memory, over_time, parameters, pipeline, roofline,
     settings, traffic,
@@ -21,9 +22,6 @@ use wave_observe::numbers::{integer, percent, short};
 
 pub(crate) const STYLE: &str = include_str!("assets/report.css");
 const SCRIPT: &str = include_str!("assets/report.js");
-
-/// Content security policy: the page loads nothing from outside.
-pub(crate) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
 /// What a report shows beside the run.
 #[derive(Debug, Clone, Default)]
@@ -68,7 +66,7 @@ pub fn page(config: &Config, program: &Program, run: &Run, gathered: &Gathered, 
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(policy(STYLE, SCRIPT));
                 title { (title) ": wave-sim report" }
                 style { (PreEscaped(STYLE)) }
             }
@@ -189,7 +187,8 @@ fn limits(facts: &Facts<'_>) -> Markup {
             p { (remark) }
             @for text in empty(facts) { p { (text) } }
         }
-        @let signs = signs(facts.config, &facts.report, &facts.instructions);
+        @let unfilled = facts.unfilled();
+        @let signs = signs(facts.config, &facts.report, &facts.instructions, unfilled.as_deref());
         @if !signs.is_empty() {
             h3 { "What stands out" }
             ul.signs { @for sign in &signs { li {

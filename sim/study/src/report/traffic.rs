@@ -5,7 +5,7 @@ use super::facts::Facts;
 use maud::{Markup, html};
 use wave_observe::attribution::{Attributed, Class, Split, Tally};
 use wave_observe::figures::ratio;
-use wave_observe::numbers::{at, integer, percent, short};
+use wave_observe::numbers::{at, bytes, integer, percent, short, size};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 250.0;
@@ -87,25 +87,6 @@ impl Flow {
 
     fn share(&self, facts: &Facts<'_>) -> f64 {
         self.rate(facts) / self.peak.max(1e-12)
-    }
-}
-
-/// A number of bytes with a unit that leaves it short.
-fn bytes(n: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    let scale = (1..=UNITS.len()).rev().find(|&power| n >= 1 << (10 * power));
-    match scale {
-        None => format!("{n} B"),
-        Some(power) => format!("{} {}", short(n as f64 / (1u64 << (10 * power)) as f64), UNITS[power - 1]),
-    }
-}
-
-/// Size of a memory of whole KiB or MiB, else of bytes.
-fn size(n: u64) -> String {
-    match n {
-        _ if n >= 1 << 20 && n.is_multiple_of(1 << 20) => format!("{} MiB", n >> 20),
-        _ if n.is_multiple_of(1024) => format!("{} KiB", n >> 10),
-        _ => format!("{n} B"),
     }
 }
 
@@ -408,21 +389,4 @@ fn stack(split: &Split, most: u64) -> Markup {
             }
         }
     } }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_have_the_largest_unit_that_leaves_one() {
-        assert_eq!(
-            [0, 1023, 1024, 1536, 5 << 20, 3 << 40].map(bytes).join(" "),
-            "0 B 1023 B 1.00 KiB 1.50 KiB 5.00 MiB 3.00 TiB"
-        );
-        assert_eq!(
-            [100, 16 << 10, 1 << 20, (1 << 20) + 1024].map(size).join(" "),
-            "100 B 16 KiB 1 MiB 1025 KiB"
-        );
-    }
 }

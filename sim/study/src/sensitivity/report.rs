@@ -52,7 +52,7 @@ fn table(text: &mut String, parameters: &[&Parameter], cycles: u64) {
         text.push_str("No parameter changes the cycles by 0.1 %.\n");
         return;
     }
-    let heads = ["parameter", "value", "halved", "", "mm2", "doubled", "", "mm2"].map(str::to_owned);
+    let heads = ["parameter", "value", "halved", "", "mm²", "doubled", "", "mm²"].map(str::to_owned);
     let mut rows = vec![heads.to_vec()];
     for parameter in parameters {
         let mut row = vec![parameter.key.clone(), parameter.now.to_string()];
@@ -78,8 +78,8 @@ fn for_area(text: &mut String, sensitivity: &Sensitivity) {
     if savings.is_empty() {
         return;
     }
-    _ = writeln!(text, "\nWhat saves most for its area; the machine has about {area:.1} mm2:");
-    let heads = ["  setting", "saves", "mm2", "for each mm2"].map(str::to_owned);
+    _ = writeln!(text, "\nWhat saves most for its area; the machine has about {area:.1} mm²:");
+    let heads = ["  setting", "saves", "mm²", "for each mm²"].map(str::to_owned);
     let mut rows = vec![heads.to_vec()];
     rows.extend(savings.iter().take(LISTED).map(|saving| {
         let saved = format!("{:.1} %", 100.0 * saving.saved);

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use wave_machine::config::Config;
 use wave_machine::gpu::KernelReport;
 use wave_observe::energy::{Activity, Area, Energy, Model, Prices};
-use wave_observe::numbers::{percent, short};
+use wave_observe::numbers::{percent, short, si};
 
 /// Length of the longest bar in columns.
 const BAR: f64 = 30.0;
@@ -77,24 +77,16 @@ fn mm2(value: f64) -> String {
 }
 
 fn watts(value: f64) -> String {
-    scaled(value, "W")
+    si(value, "W")
 }
 
 fn seconds(value: f64) -> String {
-    scaled(value, "s")
+    si(value, "s")
 }
 
 /// An energy for readers.
 pub fn joules(value: f64) -> String {
-    scaled(value, "J")
-}
-
-/// A value with three digits and the prefix that suits it.
-fn scaled(value: f64, unit: &str) -> String {
-    const PREFIXES: [(f64, &str); 5] = [(1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p")];
-    let (size, prefix) =
-        PREFIXES.into_iter().find(|&(size, _)| value.abs() >= size * 0.9995).unwrap_or((1e-12, "p"));
-    format!("{} {prefix}{unit}", short(value / size))
+    si(value, "J")
 }
 
 /// Energy in a JSON document.
@@ -146,16 +138,5 @@ impl AreaJson {
             most_mm2,
             blocks: area.blocks().iter().map(|block| (block.name, block.mm2)).collect(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_have_the_prefix_that_suits_them() {
-        let texts = [1.5, 0.9999, 2.5e-3, 3.2e-7, 4e-10, 5e-12, 5e-15, 0.0].map(joules);
-        assert_eq!(texts[..6], ["1.50 J", "1.00 J", "2.50 mJ", "320 nJ", "400 pJ", "5.00 pJ"]);
     }
 }

@@ -10,7 +10,7 @@ use wave_machine::gpu::KernelReport;
 use wave_machine::stats::{CoreCounters, Declared, SlotUse};
 use wave_observe::figures::Step;
 use wave_observe::figures::{self, Total, percent, ratio};
-use wave_observe::numbers::counted;
+use wave_observe::numbers::{bytes, counted, integer};
 
 /// Most steps of a run that are listed one by one.
 const LISTED_STEPS: usize = 12;
@@ -95,8 +95,8 @@ fn list_steps(text: &mut String, steps: &[Step], config: &Config) {
             text,
             "               {:name$}  grid {grid:<12} {:>10} cycles  IPC {ipc:.3}{}",
             step.kernel,
-            step.report.cycles,
-            figures::of_which_release(&step.report, |n| n.to_string())
+            integer(step.report.cycles),
+            figures::of_which_release(&step.report, integer)
         );
     }
     if let Some(more) = steps.len().checked_sub(LISTED_STEPS).filter(|&n| n > 0) {
@@ -107,8 +107,8 @@ fn list_steps(text: &mut String, steps: &[Step], config: &Config) {
 fn figures(text: &mut String, total: &Total<'_>, run: &Run) {
     let Total { config, report } = *total;
     let core = &report.core;
-    let release = figures::of_which_release(report, |n| n.to_string());
-    line(text, "cycles", &format!("{}{release}{}", report.cycles, interval(run)));
+    let release = figures::of_which_release(report, integer);
+    line(text, "cycles", &format!("{}{release}{}", integer(report.cycles), interval(run)));
     if let Some(sampling) = run.sampling() {
         line(text, "sampled", &sampled(&sampling));
     }
@@ -129,13 +129,21 @@ fn figures(text: &mut String, total: &Total<'_>, run: &Run) {
             o.limiter
         );
     }
-    line(text, "occupancy", &format!("{occupancy:.1} % of {} wave slots{limits}", report.wave_slots));
+    let slots = integer(report.wave_slots);
+    line(text, "occupancy", &format!("{occupancy:.1} % of {slots} wave slots{limits}"));
+    if let Some(unfilled) = figures::unfilled(&run.steps, config.cores) {
+        line(text, "not filled", &unfilled);
+    }
 }
 
 /// The 95 % confidence interval of the cycles of a sampled run.
 fn interval(run: &Run) -> String {
     let Some(Sampling { cycles, why: None, .. }) = run.sampling() else { return String::new() };
-    format!(" ± {:.0} ({:.1} %), estimated with 95 % confidence", cycles.half_width(), cycles.percent())
+    format!(
+        " ± {} ({:.1} %), estimated with 95 % confidence",
+        integer(cycles.half_width().round() as u64),
+        cycles.percent()
+    )
 }
 
 /// What was sampled.
@@ -143,12 +151,12 @@ fn sampled(sampling: &Sampling) -> String {
     let windows = counted(sampling.windows as u64, "window");
     match sampling.why {
         None => format!(
-            "{}{} of {} in detail, {:.1} % of the instructions, {windows}; {} cycles simulated",
+            "{}{} of {} in detail, {:.1} % of the instructions, {windows}; {} simulated",
             launches(sampling),
             if sampling.leaps { "parts".to_owned() } else { sampling.workgroups.0.to_string() },
             counted(sampling.workgroups.1, "workgroup"),
             sampling.percent_simulated(),
-            sampling.simulated_cycles,
+            counted(sampling.simulated_cycles, "cycle"),
         ),
         Some(Why::Waits) => "nothing left out: workgroups wait for others".to_owned(),
         Some(Why::Atomics) => "nothing left out: it depends on the order of many atomics".to_owned(),
@@ -171,7 +179,7 @@ fn launches(sampling: &Sampling) -> String {
 /// The issue slots as bars. Uses without slots are left out.
 fn slots(text: &mut String, report: &KernelReport) {
     let total: u64 = report.slots.iter().sum();
-    line(text, "issue slots", &format!("{total}, charged to"));
+    line(text, "issue slots", &format!("{}, charged to", integer(total)));
     let most = report.slots.iter().copied().max().unwrap_or(0);
     for &slot_use in SlotUse::ALL {
         let slots = report.slots[slot_use as usize];
@@ -204,7 +212,7 @@ fn memory(text: &mut String, report: &KernelReport, config: &Config) {
     let looked_up = l1.hits + l1.mshr_hits + l1.sector_misses + l1.misses;
     if looked_up > 0 {
         let hits = percent(l1.hits, looked_up);
-        line(text, "L1", &format!("{hits:.1} % hits of {looked_up} loads and atomics"));
+        line(text, "L1", &format!("{hits:.1} % hits of {} loads and atomics", integer(looked_up)));
     }
     let links = links(report, config);
     if let Some(busiest) = links.iter().max_by_key(|link| link.busy_cycles) {
@@ -216,18 +224,18 @@ fn memory(text: &mut String, report: &KernelReport, config: &Config) {
     }
     let asked = l2.hits + l2.mshr_hits + l2.sector_misses + l2.misses;
     if asked > 0 {
-        line(text, "L2", &format!("{:.1} % hits of {asked} requests", percent(l2.hits, asked)));
+        line(text, "L2", &format!("{:.1} % hits of {} requests", percent(l2.hits, asked), integer(asked)));
     }
-    let bytes = dram.read_bytes + dram.written_bytes;
-    let gigabytes_a_second = ratio(bytes, report.cycles) * f64::from(config.core_clock_mhz) / 1000.0;
+    let moved = dram.read_bytes + dram.written_bytes;
+    let gigabytes_a_second = ratio(moved, report.cycles) * f64::from(config.core_clock_mhz) / 1000.0;
     let opened = dram.row_hits + dram.row_empties + dram.row_conflicts;
     line(
         text,
         "DRAM",
         &format!(
-            "{} bytes read, {} written, {gigabytes_a_second:.1} GB/s; {:.1} % row hits",
-            dram.read_bytes,
-            dram.written_bytes,
+            "{} read, {} written, {gigabytes_a_second:.1} GB/s; {:.1} % row hits",
+            bytes(dram.read_bytes),
+            bytes(dram.written_bytes),
             percent(dram.row_hits, opened)
         ),
     );

@@ -5,6 +5,7 @@ use super::file::{File, Values};
 use super::sample::Sampling;
 use crate::launch::{Problem, Size, located};
 use std::path::Path;
+use wave_compile::source::Format;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::ron_text::Source;
 
@@ -57,6 +58,27 @@ impl Stated {
     }
 }
 
+/// Files that a plan names and that do not say what they are. Messages quote what they read, so these are not read.
+fn foreign(file: &File, folder: &Path) -> Vec<Problem> {
+    let is_foreign = |name: &str, is_known: &dyn Fn(&Path) -> bool| {
+        let path = folder.join(name);
+        path.is_file() && path.extension().is_none_or(|extension| extension != "ron") && !is_known(&path)
+    };
+    let is_kernel =
+        |path: &Path| std::fs::read(path).is_ok_and(|bytes| Format::known(path, &bytes).is_some());
+    let config = file.config.iter().filter(|name| is_foreign(name, &|_| false));
+    let config = config.map(|name| {
+        Problem::new("config", format!("`{name}` is no configuration: its name does not end in .ron"))
+    });
+    let kernels = file.kernels.iter().enumerate().filter(|(_, name)| is_foreign(name, &is_kernel));
+    let kernels = kernels.map(|(i, name)| {
+        let message =
+            format!("`{name}` is no kernel and no launch file: neither its contents nor its name say so");
+        Problem::new(&format!("kernels[{i}]"), message)
+    });
+    config.chain(kernels).collect()
+}
+
 impl Draft {
     /// Reads a plan file. What it names is relative to its folder.
     ///
@@ -70,6 +92,10 @@ impl Draft {
     /// The plan in a text, with what it names in `folder`.
     pub(super) fn of(source: Source, folder: &Path) -> Result<Draft, Vec<Diagnostic>> {
         let file = File::read(&source)?;
+        let foreign = foreign(&file, folder);
+        if !foreign.is_empty() {
+            return Err(located(&source, foreign));
+        }
         let beside = |name: String| {
             let path = folder.join(&name);
             if path.is_file() { path.to_string_lossy().into_owned() } else { name }

@@ -34,4 +34,4 @@ pub use step::{Record, Stage, Step};
 pub use stimulus::{Beginning, Earlier, Replay};
 pub use traced::{Sinks, header_of_other};
 
-pub use verilate::{INSTALL, Model, SKIP_VARIABLE, build, skipped, verilator_version};
+pub use verilate::{INSTALL, Model, SKIP_VARIABLE, build, build_watched, skipped, verilator_version};

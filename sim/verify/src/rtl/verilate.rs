@@ -9,6 +9,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How often the progress of a build is looked at.
+const PATIENCE: Duration = Duration::from_millis(400);
 
 /// The command that installs what a build needs.
 pub const INSTALL: &str = "sudo apt-get install -y verilator g++ make zlib1g-dev";
@@ -76,6 +81,18 @@ pub fn verilator_version() -> Result<String, BuildError> {
 /// # Errors
 /// Verilator is missing, a file cannot be read or written, or the sources are rejected.
 pub fn build(model: &Model, target: &Path) -> Result<PathBuf, BuildError> {
+    build_watched(model, target, &|_| ())
+}
+
+/// As [`build`]; meanwhile `watch` is told now and then how many files are compiled.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_watched(
+    model: &Model,
+    target: &Path,
+    watch: &(dyn Fn(usize) + Sync),
+) -> Result<PathBuf, BuildError> {
     let at = |path: &Path| {
         let path = path.to_owned();
         move |error| BuildError::File(path, error)
@@ -99,13 +116,31 @@ pub fn build(model: &Model, target: &Path) -> Result<PathBuf, BuildError> {
     if unfinished.exists() {
         fs::remove_dir_all(&unfinished).map_err(at(&unfinished))?;
     }
-    let output = command(model, &unfinished).output().map_err(|e| BuildError::Missing(e.to_string()))?;
+    let output = std::thread::scope(|scope| {
+        let (ended, end) = channel::<()>();
+        let objects = || objects(&unfinished);
+        scope.spawn(move || {
+            while end.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                watch(objects());
+            }
+        });
+        let output = command(model, &unfinished).output();
+        drop(ended);
+        output
+    });
+    let output = output.map_err(|e| BuildError::Missing(e.to_string()))?;
     if !output.status.success() {
         let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         return Err(BuildError::Rejected { name: model.name.clone(), output: text.concat() });
     }
     fs::rename(&unfinished, &done).map_err(at(&done))?;
     Ok(executable)
+}
+
+/// Files in a directory that the C++ compiler has made.
+fn objects(directory: &Path) -> usize {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "o")).count()
 }
 
 /// Verilator's command line for `model`, with the working directory `directory`.

@@ -14,6 +14,7 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, Ke
 use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
+use wave_isa::visible::{is_hidden, visible};
 
 /// Lines of output that are kept, and commands.
 const MOST_OUTPUT: usize = 5000;
@@ -81,7 +82,7 @@ fn converse(session: &mut Session, terminal: &mut DefaultTerminal) -> io::Result
         let asks = match event::read()? {
             Event::Key(key) if key.kind != KeyEventKind::Release => desk.key(key),
             Event::Paste(text) => {
-                text.chars().filter(|c| !c.is_control()).for_each(|c| desk.insert(c));
+                text.chars().filter(|&c| !c.is_control() && !is_hidden(c)).for_each(|c| desk.insert(c));
                 Asks::Nothing
             }
             // After a resize everything is drawn anew.
@@ -139,7 +140,7 @@ impl Desk {
 
     /// Appends to the output.
     fn say(&mut self, text: &str) {
-        self.output.extend(text.lines().map(str::to_owned));
+        self.output.extend(visible(text).lines().map(str::to_owned));
         let surplus = self.output.len().saturating_sub(MOST_OUTPUT);
         self.output.drain(..surplus);
         self.scrolls[Pane::Output as usize] = 0;

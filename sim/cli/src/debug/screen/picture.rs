@@ -6,7 +6,8 @@ use crate::debug::{look, memory};
 use crate::place;
 use wave_isa::WORD_BYTES;
 use wave_isa::program::Listing;
-use wave_observe::numbers::counted;
+use wave_isa::visible::visible;
+use wave_observe::numbers::{self, counted};
 
 /// A part of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,6 +65,11 @@ impl Picture {
         picture.panes[Pane::Waves as usize] = waves(session);
         picture.panes[Pane::Registers as usize] = registers(session);
         picture.panes[Pane::Caches as usize] = caches(session);
+        // Names and source lines come out of files.
+        let texts = picture.panes.iter_mut().flat_map(|pane| pane.lines.iter_mut().chain([&mut pane.title]));
+        for text in texts.chain([&mut picture.head]) {
+            *text = visible(text).into_owned();
+        }
         picture
     }
 }
@@ -73,7 +79,7 @@ fn head(session: &mut Session) -> String {
     let first = here.lines().next().unwrap_or("").trim_end_matches(" at").to_owned();
     let (count, bytes) = session.timeline.history();
     let end = if session.timeline.ending().is_some() { ", the end of the run" } else { "" };
-    format!("{first}{end} · {}, {} MiB", counted(count as u64, "snapshot"), bytes >> 20)
+    format!("{first}{end} · {}, {}", counted(count as u64, "snapshot"), numbers::bytes(bytes as u64))
 }
 
 fn lines(text: &str) -> Vec<String> {

@@ -11,7 +11,8 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::{Color, Modifier};
 use std::fmt::Write;
-use wave_isa::program::{Launch, assemble};
+use wave_isa::program::{Launch, Program, assemble};
+use wave_isa::visible::is_hidden;
 use wave_machine::config::Config;
 use wave_machine::gpu::RunOptions;
 use wave_testing::golden;
@@ -34,6 +35,11 @@ fn session_of(file: &str, workgroups: u32) -> Session {
         let at = 0x1000 + 4 * value as usize;
         memory[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
+    session_with(program, launch, memory)
+}
+
+/// One launch of a program.
+fn session_with(program: Program, launch: Launch, memory: Vec<u8>) -> Session {
     let name = program.kernels[0].name.clone();
     let work = Work {
         name,
@@ -268,4 +274,21 @@ fn keys_edit_the_line_and_bring_commands_back() {
     assert_eq!(desk.line.iter().collect::<String>(), "why");
     assert_eq!(desk.key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), Asks::Nothing);
     assert_eq!(desk.key(KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL)), Asks::Leave);
+}
+
+/// What a file holds cannot move the cursor or clear the screen.
+#[test]
+fn what_a_terminal_obeys_is_shown_as_escapes() {
+    let source = ".kernel k\n    nop ; \u{1b}[2J\u{9b}31m\u{202e}\n    halt\n.end\n";
+    let (program, _) = assemble(source, "\u{1b}]0;title\u{7}.wave").expect("it assembles");
+    let launch = Launch::of(&program, 0, [1, 1, 1]);
+    let mut session = session_with(program, launch, vec![0; 1 << 16]);
+    let desk = desk(&mut session, &["break 1", "list"]);
+    let picture = Picture::of(&mut session);
+    let panes = picture.panes.iter().flat_map(|pane| pane.lines.iter().chain([&pane.title]));
+    let all: Vec<&String> = panes.chain([&picture.head]).chain(&desk.output).collect();
+    assert!(all.iter().all(|text| !text.contains(is_hidden)), "{all:?}");
+    for shown in ["\\u001b[2J\\u009b31m\\u202e", "\\u001b]0;title\\u0007.wave"] {
+        assert!(all.iter().any(|text| text.contains(shown)), "{shown}: {all:?}");
+    }
 }

@@ -23,7 +23,7 @@ type Value<'a> = Box<dyn Fn(&Row) -> Option<f64> + 'a>;
 /// Something that one wants less of.
 struct Cost<'a> {
     name: String,
-    unit: &'static str,
+    unit: String,
     of: Value<'a>,
 }
 
@@ -38,18 +38,17 @@ fn costs<'a>(facts: &Facts<'a>) -> Vec<Cost<'a>> {
     };
     let of_axis = |axis: usize| Cost {
         name: table.axes[axis].key.clone(),
-        unit: table.axes[axis].unit,
+        unit: table.axes[axis].unit.to_owned(),
         of: Box::new(move |row: &Row| row.values[axis].parse().ok()),
     };
-    let figures = [("energy", "µJ", ENERGY, 1e6), ("area", "mm2", AREA, 1.0)];
     let has = |figure: &str| table.rows.iter().any(|row| row.figure(figure).is_some());
-    let of_figure = |(name, unit, figure, times): (&str, &'static str, &'static str, f64)| Cost {
-        name: name.to_owned(),
-        unit,
-        of: Box::new(move |row: &Row| row.figure(figure).map(|value| value * times)),
+    let of_figure = |figure: &'static str| {
+        let (name, unit, times) = facts.unit(figure);
+        let of = move |row: &Row| row.figure(figure).map(|value| value * times);
+        Cost { name: name.to_owned(), unit, of: Box::new(of) }
     };
     let known: Vec<Cost<'a>> =
-        figures.into_iter().filter(|(_, _, figure, _)| has(figure)).map(of_figure).collect();
+        [ENERGY, AREA].into_iter().filter(|figure| has(figure)).map(of_figure).collect();
     if !known.is_empty() {
         return known;
     }
@@ -133,11 +132,11 @@ fn picture(facts: &Facts<'_>, kernel: &str, rows: &[usize], cost: &Cost<'_>) -> 
         1..=8 => values,
         _ => [0.1, 0.3, 0.5, 0.7, 0.9].map(|share| scale_x.at(share)).to_vec(),
     };
-    let label = |number: f64| match cost.unit {
+    let label = |number: f64| match cost.unit.as_str() {
         "bytes" => value(&format!("{number:.0}"), "bytes"),
         _ => tick(number),
     };
-    let unit = if cost.unit.is_empty() || cost.name.ends_with(cost.unit) {
+    let unit = if cost.unit.is_empty() || cost.name.ends_with(&cost.unit) {
         String::new()
     } else {
         format!(", {}", cost.unit)

@@ -7,10 +7,12 @@ mod parallel;
 mod runs;
 
 use super::table::{Row, State, Table};
-use crate::report::page::{POLICY, STYLE};
+use crate::report::page::STYLE;
+use crate::report::policy::policy;
+use crate::results::{AREA, ENERGY};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use wave_machine::config::{Config, config_hash};
-use wave_observe::numbers::integer;
+use wave_observe::numbers::{integer, prefix, size};
 
 const OWN_STYLE: &str = include_str!("../assets/sweep.css");
 const SCRIPT: &str = include_str!("../assets/sweep.js");
@@ -48,6 +50,27 @@ impl<'a> Facts<'a> {
             }
         }
         Facts { table, kernels, relative }
+    }
+
+    /// The name of a figure for a heading, its unit, and what its values are multiplied by: energy has the prefix that suits
+    /// the run that takes most.
+    fn unit(&self, figure: &str) -> (&'static str, String, f64) {
+        match figure {
+            ENERGY => {
+                let rows = self.table.rows.iter().filter_map(|row| row.figure(ENERGY));
+                let (size, prefix) = prefix(rows.fold(0.0, f64::max));
+                ("energy", format!("{prefix}J"), 1.0 / size)
+            }
+            AREA => ("area", "mm²".to_owned(), 1.0),
+            "figure.occupancy" => ("occupancy", "%".to_owned(), 1.0),
+            _ => ("IPC", String::new(), 1.0),
+        }
+    }
+
+    /// The same as one word: `energy, mJ`.
+    fn heading(&self, figure: &str) -> String {
+        let (name, unit, _) = self.unit(figure);
+        if unit.is_empty() { name.to_owned() } else { format!("{name}, {unit}") }
     }
 
     fn row(&self, number: usize) -> &'a Row {
@@ -92,6 +115,7 @@ pub fn page(table: &Table, base: &Config) -> String {
         [first, _, _, _, ..] => format!("{first} and {} more on variants of {}", names.len() - 1, base.name),
         names => format!("{} on variants of {}", names.join(", "), base.name),
     };
+    let style = [STYLE, OWN_STYLE].concat();
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -99,9 +123,9 @@ pub fn page(table: &Table, base: &Config) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(policy(&style, SCRIPT));
                 title { (title) ": wave-sim sweep" }
-                style { (PreEscaped(STYLE)) (PreEscaped(OWN_STYLE)) }
+                style { (PreEscaped(&style)) }
             }
             body {
                 a.skip href="#main" { "Skip to the sweep" }
@@ -176,11 +200,7 @@ fn tick(value: f64) -> String {
 /// A value of a parameter: bytes with a unit, where that is shorter.
 fn value(text: &str, unit: &str) -> String {
     let bytes = text.parse::<u64>().ok().filter(|&bytes| unit == "bytes" && bytes > 0);
-    match bytes {
-        Some(bytes) if bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
-        Some(bytes) if bytes.is_multiple_of(1 << 10) => format!("{} KiB", bytes >> 10),
-        _ => text.to_owned(),
-    }
+    bytes.map_or_else(|| text.to_owned(), size)
 }
 
 #[cfg(test)]

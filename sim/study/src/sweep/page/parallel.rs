@@ -150,17 +150,12 @@ fn axes(facts: &Facts<'_>, shown: &[usize]) -> Vec<Axis> {
     }
     let cycles = shown.iter().map(|&row| facts.row(row).cycles().map(|cycles| cycles as f64));
     axes.push(Axis::of_numbers("cycles", cycles.collect()));
-    let figures = [
-        ("energy, µJ", ENERGY, 1e6),
-        ("area, mm2", AREA, 1.0),
-        ("IPC", "figure.ipc", 1.0),
-        ("occupancy, %", "figure.occupancy", 1.0),
-    ];
-    for (name, figure, times) in figures {
+    for figure in [ENERGY, AREA, "figure.ipc", "figure.occupancy"] {
+        let (_, _, times) = facts.unit(figure);
         let value = |row: usize| facts.row(row).figure(figure).map(|value| value * times);
         let values: Vec<Option<f64>> = shown.iter().map(|&row| value(row)).collect();
         if values.iter().any(Option::is_some) {
-            axes.push(Axis::of_numbers(name, values));
+            axes.push(Axis::of_numbers(&facts.heading(figure), values));
         }
     }
     axes

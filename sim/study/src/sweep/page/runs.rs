@@ -13,12 +13,11 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
         (0..table.rows.len()).filter(|&row| table.rows[row].measured().is_some()).collect();
     let left_out = shown.len().saturating_sub(MOST_SHOWN);
     let seeds = table.rows.iter().any(|row| row.seed.is_some());
-    let figures = [
-        ("energy, J", ENERGY),
-        ("area, mm2", AREA),
-        ("IPC", "figure.ipc"),
-        ("occupancy, %", "figure.occupancy"),
-    ];
+    let figures = [ENERGY, AREA, "figure.ipc", "figure.occupancy"];
+    let shown_figure = |number: usize, name: &str| {
+        let (_, _, times) = facts.unit(name);
+        facts.row(number).figure(name).map(|value| (value, short(value * times)))
+    };
     let heading = |name: &str| html! { th scope="col" { button type="button" { (name) } } };
     html! {
         p.count role="status" {}
@@ -30,7 +29,7 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
                 (heading("kernel"))
                 @if seeds { (heading("seed")) }
                 (heading("outcome")) (heading("cycles")) (heading("over least")) (heading("µs"))
-                @for (name, _) in figures { (heading(name)) }
+                @for name in figures { (heading(&facts.heading(name))) }
             } }
             tbody { @for &number in &shown[..shown.len() - left_out] {
                 @let row = facts.row(number);
@@ -45,7 +44,7 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
                     (number_cell(row.cycles().map(|cycles| (cycles as f64, integer(cycles)))))
                     (number_cell(facts.relative[number].map(|ratio| (ratio, format!("{ratio:.2}")))))
                     (number_cell(row.microseconds().map(|time| (time, short(time)))))
-                    @for (_, name) in figures { (number_cell(row.figure(name).map(|value| (value, short(value))))) }
+                    @for name in figures { (number_cell(shown_figure(number, name))) }
                 }
             } }
         } }

@@ -63,6 +63,6 @@ fn labels_are_short() {
     );
     assert_eq!(
         [value("65536", "bytes"), value("3000000", "bytes"), value("8", "ways")],
-        ["64 KiB", "3000000", "8"]
+        ["64 KiB", "3,000,000 B", "8"]
     );
 }
