@@ -203,3 +203,9 @@ fn the_machine_without_code_for_observers_can_be_made() {
         .expect("python3 runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// `.cargo/config.toml` reaches every build: CMake 4 refuses a reference model of the tests without it.
+#[test]
+fn builds_tell_cmake_4_to_take_old_projects() {
+    assert_eq!(option_env!("CMAKE_POLICY_VERSION_MINIMUM"), Some("3.5"));
+}
