@@ -3,7 +3,7 @@
   (import "wave" "thread_id_x" (func $thread_id_x (result i32)))
   (import "wave" "workgroup_id_x" (func $workgroup_id_x (result i32)))
   (import "wave" "workgroup_size_x" (func $workgroup_size_x (result i32)))
-  (import "wave" "fma_f32" (func $fma (param f32 f32 f32) (result f32)))
+  (import "wave" "fma" (func $fma (param f32 f32 f32) (result f32)))
   (memory 1)
 
   ;; Threads of a workgroup.

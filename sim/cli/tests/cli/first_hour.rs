@@ -43,7 +43,6 @@ fn shell(folder: &Path, line: &str) -> Ended {
     command.env("PATH", std::env::join_paths(paths).unwrap());
     let output = command.output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.stdout.is_empty() || !err.is_empty(), "`{line}` says nothing");
     Ended { code: output.status.code(), err }
 }
 
