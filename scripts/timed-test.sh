@@ -13,6 +13,7 @@ name="$(basename "$program" | sed 's/-[0-9a-f]\{16\}\(\.exe\)\?$//')"
 # `cargo test --quiet` asks for dots; a time has a line.
 arguments=()
 for argument in "$@"; do [ "$argument" = --quiet ] || arguments+=("$argument"); done
+printf '\nexecutable %s\n' "$name"
 begin="$(date +%s%N)"
 # Stable Rust reports the time of a test only to those who say that they know the flag to be unstable. The variable
 # reaches the test executable and not the compiler, so the build is that of stable Rust.
