@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Runs every check of the repository: format, lints, all tests, and the README's main command. Needs Rust. On Debian
-# and Ubuntu it installs the other packages itself if it is root or sudo needs no password; otherwise it prints the
-# command that installs them.
+# Runs every check of the repository: format, lints, all tests, and the README's main command. Prints the time of each
+# step and of each test. Needs Rust. On Debian and Ubuntu it installs the other packages itself if it is root or sudo
+# needs no password; otherwise it prints the command that installs them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The tests build two reference models with cmake: Berkeley SoftFloat, in C, and DRAMsim3, in C++.
+# The tests build two reference models with cmake: Berkeley SoftFloat, in C, and DRAMsim3, in C++. `.cargo/config.toml`
+# lets CMake 4 build the first.
 need=()
 command -v cc >/dev/null || need+=(gcc libc6-dev)
 command -v c++ >/dev/null || need+=(g++)
@@ -52,7 +53,9 @@ if ! command -v cargo >/dev/null; then
     exit 2
 fi
 
-step() { printf '\n== %s\n' "$*"; "$@"; }
+begun() { printf '\n== %s\n' "$*"; begin=$SECONDS; }
+ended() { printf -- '-- %d s\n' $((SECONDS - begin)); }
+step() { begun "$@"; "$@"; ended; }
 if cargo fmt --version >/dev/null 2>&1; then step cargo fmt --check; fi
 if cargo clippy --version >/dev/null 2>&1; then
     if [ "${CI:-}" = true ]; then
@@ -65,7 +68,23 @@ if cargo clippy --version >/dev/null 2>&1; then
         step cargo clippy --workspace --all-targets --quiet -- -D warnings
     fi
 fi
-step cargo test --workspace --quiet
+# A runner prints the time of each test, and notes that of each test executable.
+log="$(mktemp)" WAVE_SIM_TEST_TIMES="$(mktemp)"
+export WAVE_SIM_TEST_TIMES
+host="$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z.-' 'A-Z__')"
+begun cargo test --workspace --quiet
+passed=0
+env "CARGO_TARGET_${host}_RUNNER=$PWD/scripts/timed-test.sh" cargo test --workspace --quiet 2>&1 | tee "$log" || passed=$?
+ended
+printf '\n== seconds of each test executable\n'
+sort -rn "$WAVE_SIM_TEST_TIMES" | awk '{ printf "%9.1f  %s\n", $1, $2; sum += $1 } END { printf "%9.1f  all\n", sum }'
+printf '\n== seconds of the 40 slowest tests\n'
+sed -n -e 's/^executable /of /p' -e 's/^test \(.*\) \.\.\. .*<\([0-9.]*\)s>$/\2 \1/p' "$log" |
+    awk '$1 == "of" { of = $2; next } { print $1, of "::" $2 }' | sort -rn | awk 'NR <= 40 { printf "%9.1f  %s\n", $1, $2 }'
+# Where no time is noted, the runner has not run, and nothing says how long the tests take.
+[ -s "$WAVE_SIM_TEST_TIMES" ] || { echo "scripts/test.sh: no test executable has left its time" >&2; exit 1; }
+rm "$log" "$WAVE_SIM_TEST_TIMES"
+[ "$passed" = 0 ] || exit "$passed"
 # The README's main command prints the README's table, and the measured figures of the book match the current machine.
 # Both use the executable that the tests have just built: results do not depend on the build profile. A release build or
 # `cargo run` would compile the simulator once more.

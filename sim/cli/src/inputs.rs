@@ -12,6 +12,7 @@ use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::wbin;
 use wave_isa::ron_text::{Source, locate};
 use wave_isa::suggest::{did_you_mean, nearest};
+use wave_isa::terms;
 use wave_machine::config::{self, Config, PRESETS};
 use wave_study::launch;
 
@@ -64,6 +65,9 @@ fn missing(word: &str, path: &Path, extension: &str) -> Diagnostic {
     if cli.find_subcommand(word).is_some() {
         let hint = format!("`wave-sim {word} …`, with its own flags behind it");
         return Diagnostic::error(format!("`{word}` is a command, and commands go first")).hint(hint);
+    }
+    if bare && let Some(hint) = terms::hint_of_word(word) {
+        return error.hint(hint);
     }
     if bare && let Some(hint) = did_you_mean(word, cli.get_subcommands().map(|c| c.get_name())) {
         return error.hint(hint);
@@ -157,7 +161,7 @@ fn ron_kind(path: &Path) -> Option<RonKind> {
     if keys.clone().any(|key| ["source", "buffers", "steps", "expect"].contains(&key)) {
         return Some(RonKind::Launch);
     }
-    keys.any(|key| key != "description" && config::explain(key).is_ok()).then_some(RonKind::Config)
+    keys.any(|key| key != "description" && config::is_key(key)).then_some(RonKind::Config)
 }
 
 /// Reads a file that a flag names, if it has at most `most` bytes.

@@ -15,6 +15,7 @@ mod dumps;
 mod execute;
 mod explain;
 mod files;
+mod folders;
 mod functional;
 mod inputs;
 mod instances;
@@ -25,6 +26,7 @@ pub mod library;
 mod litmus;
 mod machine;
 mod measure;
+mod new;
 mod optimize;
 mod place;
 mod plain;
@@ -48,6 +50,7 @@ mod work;
 mod tests;
 
 use args::{Cli, Command, Format};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -57,6 +60,7 @@ use terminal::Terminal;
 use wave_compile::kernels::Settings;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::Listing;
+use wave_isa::terms;
 use wave_study::summary::{json, statistics};
 
 /// How a command ended. The order is that of the exit codes, and the highest of several wins.
@@ -115,7 +119,9 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     }
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(mut error) => {
+            hint_of_term(&mut error);
+            // Help and version go to standard output. A closed pipe there is not an error.
             terminal.usage(&error, &words);
             return error.exit_code() as u8;
         }
@@ -136,11 +142,21 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
+/// Adds a hint to the message about a flag that has its name in another tool, such as `--block-size`.
+fn hint_of_term(error: &mut clap::Error) {
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return };
+    if let Some(hint) = terms::hint_of_flag(flag).filter(|_| error.kind() == ErrorKind::UnknownArgument) {
+        // The nearest name by its letters is another thing.
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+    }
+}
+
 const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim asm|dis|check|ptx|silicon|debug|litmus|cosim|compare|explain|sensitivity|measure|sweep|trace|wasm|header|config|stats|completions ...
+       wave-sim new|asm|dis|check|ptx|silicon|debug|litmus|cosim|compare|explain|sensitivity|measure|sweep|trace|wasm|header|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -148,6 +164,7 @@ Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --
 /// The commands with a name.
 fn other(command: &Command, terminal: &Terminal) -> Ended {
     match command {
+        Command::New(args) => new::run(args, terminal),
         Command::Asm { input, output, source } => {
             let settings = Settings { source: source.options(), ..Settings::default() };
             programs::assemble(input, output.as_deref(), &settings, terminal)
@@ -177,8 +194,13 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         Command::Trace { command } => trace::run(command, terminal),
         Command::Wasm { command } => webassembly::run(command, terminal),
         Command::Sensitivity(args) => sensitivity::run(args, terminal),
-        Command::Stats { format: Format::Text } => terminal.out(&statistics::listing()),
-        Command::Stats { format: Format::Json } => terminal.out(&json::declarations()),
+        Command::Stats { name, format } => {
+            let chosen = statistics::named(name).map_err(|error| vec![error])?;
+            terminal.out(&match format {
+                Format::Text => statistics::listing(&chosen),
+                Format::Json => json::declarations(&chosen),
+            })
+        }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "wave-sim", &mut script);

@@ -3,7 +3,7 @@
 use super::args::{Format, MeasureArgs, MeasureTopic};
 use super::progress::Progress;
 use super::terminal::Terminal;
-use super::{Ended, Exit, files, inputs, interrupt};
+use super::{Ended, Exit, files, folders, inputs, interrupt};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use wave_isa::diagnostic::Diagnostic;
@@ -31,9 +31,8 @@ impl MeasureTopic {
 pub(crate) fn run(args: &MeasureArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let config = inputs::config(&args.config, &args.set, terminal)?;
-    if let Some(folder) = args.save.as_deref().filter(|folder| !folder.is_dir()) {
-        let message = format!("--save: there is no folder `{}`", folder.display());
-        return Err(vec![Diagnostic::error(message)]);
+    if let Some(folder) = &args.save {
+        folders::check(folder, "--save")?;
     }
     let asked = |topic: &Topic| args.topics.is_empty() || args.topics.iter().any(|t| t.topic() == *topic);
     let topics: Vec<Topic> = Topic::ALL.into_iter().filter(asked).collect();
@@ -70,6 +69,7 @@ pub(crate) fn run(args: &MeasureArgs, terminal: &Terminal) -> Ended {
 }
 
 fn save(sections: &[Section], folder: &Path) -> Result<(), Vec<Diagnostic>> {
+    folders::make(folder, "--save")?;
     for plot in sections.iter().flat_map(|section| &section.plots) {
         files::write(&folder.join(format!("{}.svg", plot.name)), plot.svg().as_bytes(), "--save")?;
     }

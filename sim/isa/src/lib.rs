@@ -17,6 +17,7 @@ pub mod special;
 pub mod special_functions;
 pub mod suggest;
 pub mod table;
+pub mod terms;
 pub mod visible;
 
 pub use inst::{DecodeError, Guard, Inst};

@@ -3,6 +3,7 @@
 use super::{ConfigCommand, DEFAULT_CONFIG, Format, LaunchArgs, MachineArgs, SetArgs, SourceArgs};
 use crate::cosim::CosimArgs;
 use crate::detail::{DetailFrom, detail_from};
+use crate::new::NewArgs;
 use crate::optimize::OptimizeArgs;
 use crate::silicon::SiliconArgs;
 use crate::sweep::SweepArgs;
@@ -14,6 +15,8 @@ use std::path::PathBuf;
 /// What else wave-sim does.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Make a folder with a kernel, its launch file and commands to begin with
+    New(NewArgs),
     /// Assemble a kernel file into a WBIN container
     Asm {
         /// Assembly file
@@ -100,6 +103,9 @@ pub(crate) enum Command {
     },
     /// List the statistics that a run reports: name, unit, meaning
     Stats {
+        /// Only statistics with this in their name, or those of a word of docs/terms.md, such as `bank conflict`
+        #[arg(default_value = "", hide_default_value = true)]
+        name: String,
         /// Form of the list
         #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
         format: Format,

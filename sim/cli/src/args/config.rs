@@ -37,7 +37,7 @@ pub(crate) enum ConfigCommand {
     },
     /// Say what a key means, its range, and its value in every preset
     Explain {
-        /// Key, such as core.issue.width, or the end of one [default: the top level]
+        /// Key, such as core.issue.width, or the end of one; or a word of docs/terms.md, such as warp [default: the top level]
         #[arg(default_value = "")]
         key: String,
     },

@@ -46,6 +46,7 @@ pub(crate) struct Cli {
 /// What `--help` ends with.
 pub(crate) const AFTER_HELP: &str = "\
 Examples:
+  wave-sim new hello                           make a kernel in C with its launch file, and commands to begin with
   wave-sim --config gpu.ron                    run the suite on the default machine
   wave-sim --config t4.ron sgemm               run one kernel of the suite on another
   wave-sim k.wave --grid 4,1,1 --dump-f32 0:8  run your own and look at what it wrote

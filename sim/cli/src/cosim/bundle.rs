@@ -1,6 +1,7 @@
 //! The bundle of a difference: what ran, what both sides did around it, and how to repeat it.
 
 use super::super::files::NewFolder;
+use super::super::folders;
 use super::super::terminal::reason;
 use super::super::trace;
 use super::speed::QUIET;
@@ -54,8 +55,11 @@ pub(super) struct Failure<'a> {
 /// If something else is there.
 pub(super) fn check(path: &Path) -> Result<(), Diagnostic> {
     let what = match fs::metadata(path) {
-        Err(_) if folder(path).is_dir() => return Ok(()),
-        Err(_) => format!("there is no folder `{}`", folder(path).display()),
+        // The folders above it are made where they are not there.
+        Err(_) => match folders::obstacle(path) {
+            Some(why) => why,
+            None => return Ok(()),
+        },
         Ok(there) if !there.is_dir() => "it is a file".to_owned(),
         Ok(_) => {
             let empty = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
@@ -87,6 +91,7 @@ pub(super) fn write(
         vec![Diagnostic::error(message)]
     };
     check(path).map_err(|e| vec![e])?;
+    folders::made(wave_files::folder(path)).map_err(unwritten)?;
     let directory = NewFolder::create(path).map_err(unwritten)?;
     // What has hung once hangs again.
     let patience = match difference {

@@ -23,7 +23,7 @@ pub(crate) struct OptimizeArgs {
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     pub points: u32,
     /// How points are found
-    #[arg(long, value_enum, value_name = "METHOD", default_value = "tpe")]
+    #[arg(long, value_enum, value_name = "METHOD", default_value = "evolve")]
     pub method: Method,
     /// Where what is random in a search comes from
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = clap::value_parser!(u64).range(..1 << 32))]

@@ -21,18 +21,20 @@ use std::collections::HashSet;
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::leaves;
 use wave_study::optimize::report::{self, Optimized};
-use wave_study::optimize::{Goal, Limit, Quantity, RandomSearch, Searched};
+use wave_study::optimize::{Evolution, Goal, Limit, Quantity, RandomSearch, Searched};
 use wave_study::results::Machine;
 use wave_study::sweep::Store;
 
 /// Points that a search names at a time.
 const AT_A_TIME: usize = 4;
-/// Points that it may name in vain for each that runs.
+/// Duplicate and invalid proposals allowed for each point that runs.
 const PATIENCE: usize = 50;
 
 /// How points are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
+    /// Changes of the best points so far.
+    Evolve,
     /// The tree-structured Parzen estimator; needs Python and its package `optuna`.
     Tpe,
     /// Chance.
@@ -42,6 +44,7 @@ pub(crate) enum Method {
 impl Method {
     fn name(self) -> &'static str {
         match self {
+            Method::Evolve => "evolve",
             Method::Tpe => "tpe",
             Method::Random => "random",
         }
@@ -131,6 +134,9 @@ fn search(
     let axes = &bench.sweep.plan.axes;
     let mut search = match method {
         Method::Random => Search::Random(RandomSearch::new(axes, seed), 0),
+        Method::Evolve => {
+            Search::Evolve(Box::new(Evolution::new(axes, seed, points, on_the_axes(bench))), Vec::new())
+        }
         Method::Tpe => {
             let first = on_the_axes(bench);
             Search::Tpe(Box::new(Optuna::start(axes, seed, points, first)?))

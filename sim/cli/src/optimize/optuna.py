@@ -23,7 +23,7 @@ def main():
         import optuna
     except ImportError as error:
         say(error=f"--method tpe: Python cannot import `optuna`: {error}",
-            hint="pip install optuna, in the environment whose python3 is first on the path; --method random needs nothing")
+            hint="pip install optuna, in the environment whose python3 is first on the path; --method evolve needs nothing")
         return
     import warnings
 

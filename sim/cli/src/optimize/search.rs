@@ -1,10 +1,10 @@
-//! Who names the next points: chance, or Optuna through a program in Python that is part of this one.
+//! Names the next points: evolution, chance, or Optuna through a program in Python that is part of this one.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use wave_isa::diagnostic::Diagnostic;
-use wave_study::optimize::{RandomSearch, Score};
+use wave_study::optimize::{Evolution, RandomSearch, Score};
 use wave_study::sweep::Axis;
 
 const PROGRAM: &str = include_str!("optuna.py");
@@ -18,6 +18,8 @@ pub(super) type Named = (u64, Vec<u64>);
 
 /// A search under way.
 pub(super) enum Search {
+    /// Changes of the best points; and all points that it has named.
+    Evolve(Box<Evolution>, Vec<Vec<u64>>),
     /// Chance.
     Random(RandomSearch, u64),
     /// The tree-structured Parzen estimator of Optuna.
@@ -31,6 +33,13 @@ impl Search {
     /// Python or Optuna does not answer.
     pub(super) fn ask(&mut self, count: usize) -> Result<Vec<Named>, Diagnostic> {
         match self {
+            Search::Evolve(search, named) => Ok((0..count)
+                .map(|_| {
+                    let point = search.next_point();
+                    named.push(point.clone());
+                    (named.len() as u64 - 1, point)
+                })
+                .collect()),
             Search::Random(search, named) => Ok((0..count)
                 .map(|_| {
                     *named += 1;
@@ -43,9 +52,13 @@ impl Search {
 
     /// Says what a point is worth; nothing if it is no machine, or excluded.
     pub(super) fn tell(&mut self, number: u64, score: Option<Score>) {
-        if let Search::Tpe(optuna) = self {
-            let (value, excess) = score.map_or((None, NO_MACHINE), |score| (score.value, score.excess));
-            optuna.told.push((number, value, excess.clamp(-1.0, NO_MACHINE)));
+        match self {
+            Search::Evolve(search, named) => search.tell(&named[number as usize], score),
+            Search::Random(..) => {}
+            Search::Tpe(optuna) => {
+                let (value, excess) = score.map_or((None, NO_MACHINE), |score| (score.value, score.excess));
+                optuna.told.push((number, value, excess.clamp(-1.0, NO_MACHINE)));
+            }
         }
     }
 }
@@ -77,7 +90,7 @@ impl Optuna {
             .spawn();
         let mut child = started.map_err(|error| {
             Diagnostic::error(format!("--method tpe: python3 cannot start: {error}"))
-                .hint("it needs Python with the package `optuna`; --method random needs nothing")
+                .hint("it needs Python with the package `optuna`; --method evolve needs nothing")
         })?;
         let input = child.stdin.take();
         let Some(output) = child.stdout.take() else {

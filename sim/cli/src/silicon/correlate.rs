@@ -7,7 +7,7 @@ use super::super::progress::Progress;
 use super::super::session::complain;
 use super::super::terminal::Terminal;
 use super::super::work::{self, Data, Work};
-use super::super::{Ended, Exit, files, interrupt, plain};
+use super::super::{Ended, Exit, files, folders, interrupt, plain};
 use super::args::{SiliconCorrelateArgs, TranslationArgs, machine_args};
 use super::runs::{Bench, inputs_of, names, reference, size};
 use super::{document, open, read, repeats, settings};
@@ -33,10 +33,6 @@ use wave_study::summary::{self, Outcome, Run};
 /// Whatever is wrong with the input or the GPU.
 pub(super) fn run(args: &SiliconCorrelateArgs, terminal: &Terminal) -> Ended {
     let config = inputs::config(&args.config, &args.set, terminal)?;
-    if let Some(folder) = args.save.as_deref().filter(|folder| !folder.is_dir()) {
-        let message = format!("--save: there is no folder `{}`", folder.display());
-        return Err(vec![Diagnostic::error(message)]);
-    }
     let stored =
         args.from.as_deref().map(|file| read(file, "--from")).transpose().map_err(|error| vec![error])?;
     let inputs = kernels(args, stored.as_ref())?;
@@ -48,6 +44,9 @@ pub(super) fn run(args: &SiliconCorrelateArgs, terminal: &Terminal) -> Ended {
         [] => vec![DataSize::Small, DataSize::Full],
         sizes => sizes.to_vec(),
     };
+    if let Some(folder) = &args.save {
+        folders::check(folder, "--save")?;
+    }
     let cases: Vec<(&Input, DataSize)> =
         inputs.iter().flat_map(|input| sizes.iter().map(move |size| (input, *size))).collect();
     let (document, mut exit) = match (stored, args.open) {
@@ -75,6 +74,7 @@ pub(super) fn run(args: &SiliconCorrelateArgs, terminal: &Terminal) -> Ended {
     }
     progress.finish();
     if let Some(folder) = &args.save {
+        folders::make(folder, "--save")?;
         if let Some(document) = document.as_ref().filter(|_| args.from.is_none()) {
             files::write(&folder.join("measured.json"), document.text().as_bytes(), "--save")?;
         }

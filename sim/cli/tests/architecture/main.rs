@@ -238,3 +238,9 @@ fn one_place_writes_to_the_terminal() {
     let wanted = PRINTS.iter().map(|(_, words)| words.len()).sum::<usize>();
     assert_eq!(met.len(), wanted, "{met:?}");
 }
+
+/// `.cargo/config.toml` reaches every build: CMake 4 refuses a reference model of the tests without it.
+#[test]
+fn builds_tell_cmake_4_to_take_old_projects() {
+    assert_eq!(option_env!("CMAKE_POLICY_VERSION_MINIMUM"), Some("3.5"));
+}

@@ -151,7 +151,7 @@ fn what_is_wrong_with_the_arguments_is_said_before_anything_is_built() {
         ("cosim --corpus absent", "--corpus: there is no program in `absent`"),
         ("cosim --corpus mixed", "--corpus: cannot use `mixed`: `note.txt` in it is no program"),
         ("cosim --corpus damaged", "--corpus: cannot use `damaged/x.ron`: 1:"),
-        ("cosim saxpy --core ./core.sh --bundle no/such/place", "there is no folder `no/such`"),
+        ("cosim saxpy --core ./core.sh --bundle core.sh/place", "`core.sh` is no folder"),
     ] {
         let ran = scratch.run(arguments);
         assert_eq!(ran.code, 2, "{arguments}: {}{}", ran.out, ran.err);

@@ -17,6 +17,7 @@ mod encodings;
 #[cfg(unix)]
 mod endless;
 mod explain;
+mod first_hour;
 mod functional;
 mod hidden;
 mod instances;
@@ -25,6 +26,7 @@ mod modules;
 mod optimize;
 #[cfg(unix)]
 mod outputs;
+mod pages;
 mod reference;
 mod run;
 mod sample;
@@ -37,6 +39,7 @@ mod standstill;
 mod sweep;
 #[cfg(unix)]
 mod sweep_dask;
+mod terms;
 mod together;
 mod traces;
 mod wrong_input;

@@ -61,6 +61,32 @@ fn all_points_at_random_give_the_best_of_a_sweep() {
     assert!(search["best"]["runs"][0]["mm2"].as_f64().unwrap() <= limit);
 }
 
+/// The default needs nothing but this program.
+#[test]
+fn evolution_finds_the_best_of_a_sweep_without_other_programs() {
+    let scratch = Scratch::new();
+    let flags = "--points 24 --seed 2 --minimize energy-delay";
+    let found = document(&scratch, flags);
+    let search = &found["searches"][0];
+    assert_eq!((search["method"].as_str(), search["points"].as_array().unwrap().len()), (Some("evolve"), 24));
+    let all = document(&scratch, "--method random --points 1000 --minimize energy-delay");
+    assert_eq!(search["best"]["value"], all["searches"][0]["best"]["value"]);
+    // No program on the path: a search that starts Python fails.
+    let words = format!("optimize {AXES} --points 6 --format json");
+    let run = |method: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wave-sim"));
+        command
+            .current_dir(scratch.path("."))
+            .env("PATH", "")
+            .args(words.split_whitespace())
+            .args(["--method", method]);
+        command.output().unwrap().status.code()
+    };
+    assert_eq!((run("evolve"), run("tpe")), (Some(0), Some(2)));
+    let first = document(&scratch, "--points 9 --seed 4 --against-random");
+    assert_eq!(document(&Scratch::new(), "--points 9 --seed 4 --against-random --jobs 3"), first);
+}
+
 #[test]
 fn threads_and_what_is_stored_change_nothing() {
     let flags = "--method random --points 9 --minimize energy-delay --seed 5";
@@ -117,18 +143,21 @@ fn optuna_finds_the_best_of_all_points() {
     let scratch = Scratch::new();
     if !there.is_ok_and(|status| status.success()) {
         eprintln!("skipped: python3 cannot import `optuna`; the head of the file says how to install it");
-        let ran = scratch.run(&format!("optimize {AXES} --points 4"));
+        let ran = scratch.run(&format!("optimize {AXES} --method tpe --points 4"));
         assert!(ran.code == 2 && ran.err.contains("--method tpe: "), "{}", ran.err);
         return;
     }
-    let found = document(&scratch, "--points 24 --seed 3 --against-random");
+    let found = document(&scratch, "--method tpe --points 24 --seed 3 --against-random");
     let searches = found["searches"].as_array().unwrap();
     let names: Vec<&str> = searches.iter().map(|search| search["method"].as_str().unwrap()).collect();
     assert_eq!(names, ["tpe", "random"]);
     let best = least(&scratch, "cycles", |_| true);
     assert!(close(searches[0]["best"]["value"].as_f64().unwrap(), best), "all of 24 points");
-    assert_eq!(document(&Scratch::new(), "--points 24 --seed 3 --against-random --jobs 2"), found);
-    let limits = "--points 10 --seed 3 --at-most area=10 --at-most power=0.000001";
+    assert_eq!(
+        document(&Scratch::new(), "--method tpe --points 24 --seed 3 --against-random --jobs 2"),
+        found
+    );
+    let limits = "--method tpe --points 10 --seed 3 --at-most area=10 --at-most power=0.000001";
     let limited = scratch.run(&format!("optimize {AXES} --format json {limits}"));
     let found: Value = serde_json::from_str(&limited.out).unwrap();
     assert_eq!((limited.code, &found["searches"][0]["best"]), (2, &Value::Null));

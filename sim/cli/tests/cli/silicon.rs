@@ -114,7 +114,7 @@ fn wrong_input_has_a_message_with_a_hint() {
         ("silicon fit --base gpu.ron --from text.json", "`text.json` is no measurement of a GPU"),
         ("silicon fit --base nothing.ron --from text.json", "nothing.ron"),
         ("silicon correlate --from missing.json", "cannot read `missing.json`"),
-        ("silicon correlate --open --save nowhere", "there is no folder `nowhere`"),
+        ("silicon correlate --open --save text.json/plots", "`text.json` is no folder"),
         ("silicon measure latency --set cores=2", "--set changes the machine of --config"),
     ] {
         let ran = scratch.run(words);

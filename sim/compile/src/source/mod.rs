@@ -1,5 +1,6 @@
 //! Files in other formats than WAVE: which format a file has, and the module in it.
 
+mod foreign;
 mod format;
 
 pub use format::Format;
@@ -80,7 +81,15 @@ impl Source {
         let file = path.display().to_string();
         let as_text =
             || std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error.valid_up_to(), &file));
-        let source = match options.format.unwrap_or_else(|| Format::of(path, bytes)) {
+        let format = options.format.unwrap_or_else(|| Format::of(path, bytes));
+        // Assembly is what a text is whose name says nothing: the name of another language says something.
+        if options.format.is_none()
+            && format == Format::Wave
+            && let Some(refusal) = foreign::refusal(path)
+        {
+            return Err(vec![refusal]);
+        }
+        let source = match format {
             Format::Wave | Format::Wbin => return Ok(None),
             Format::Wasm if wasm::is_binary(bytes) => Source::of_wasm(file, bytes),
             Format::Wasm => Err(Diagnostic::error(format!(

@@ -11,6 +11,7 @@ use super::values::{Leaf, config_hash, is_prose, leaves};
 use std::fmt::Write;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::ron_text::parse;
+use wave_isa::terms::{self, Term};
 
 /// Width of listings in columns.
 const WIDTH: usize = 96;
@@ -50,16 +51,39 @@ pub(crate) fn preset_config(preset: &Preset) -> Config {
 }
 
 /// Description of a key: path, meaning, type, unit, range, default, rules, and value in each preset. For a
-/// section, its contents. The key may be the end of a path, such as `issue.width`, if that is unique.
+/// section, its contents. The key may be the end of a path, such as `issue.width`, if that is unique. A word of
+/// `docs/terms.md`, such as `warp`, gives the term and its parameters.
 ///
 /// # Errors
 /// The key is unknown or ambiguous.
 pub fn explain(key: &str) -> Result<String, Diagnostic> {
     let rows = declared();
-    match key.trim() {
-        "" => Ok(children("", &rows)),
-        key => find(key).map(|row| explain_row(&row, &rows)),
+    let key = key.trim();
+    if key.is_empty() {
+        return Ok(children("", &rows));
     }
+    let found = find(key);
+    let terms = terms::find(key);
+    if found.is_err() && !terms.is_empty() {
+        return Ok(terms.iter().map(|term| explain_term(term, &rows)).collect::<Vec<_>>().join("\n"));
+    }
+    found.map(|row| explain_row(&row, &rows))
+}
+
+/// True if a path in a configuration has this name: [`explain`] knows more words.
+pub fn is_key(key: &str) -> bool {
+    find(key).is_ok()
+}
+
+fn explain_term(term: &Term, rows: &[Declared]) -> String {
+    let keys = || rows.iter().filter(|row| term.keys.iter().any(|(key, _)| *key == row.key));
+    let column = keys().map(|row| row.key.len()).max().unwrap_or(0) + 2;
+    let mut text = term.text();
+    for row in keys() {
+        let lines = wrap(&listed(row), WIDTH.saturating_sub(column + 4).max(40));
+        let _ = writeln!(text, "    {:<column$}{}", row.key, lines.join(&format!("\n{:1$}", "", column + 4)));
+    }
+    text
 }
 
 fn explain_row(row: &Declared, rows: &[Declared]) -> String {
@@ -87,10 +111,19 @@ fn explain_row(row: &Declared, rows: &[Declared]) -> String {
         let others: Vec<&str> = rule.keys.iter().copied().filter(|other| other != key).collect();
         paragraph(&format!("With {}: {}.", others.join(", "), rule.law), 4, &mut text);
     }
+    if let Some(term) = terms::of_key(key) {
+        paragraph(&format!("A term: {}. {}.", term.here, term.elsewhere()), 4, &mut text);
+    }
     if !matches!(field.kind, Kind::Section(_) | Kind::List(_)) {
         values_in_presets(key, &mut text);
     }
     text
+}
+
+/// Meaning of a parameter with its range, in a list of several.
+fn listed(row: &Declared) -> String {
+    let range = row.field.limits.map_or(String::new(), |limits| format!("({})", limits.summary()));
+    format!("{} {range}", row.field.doc.trim())
 }
 
 fn values_in_presets(key: &str, text: &mut String) {
@@ -140,12 +173,7 @@ fn children(section: &str, rows: &[Declared]) -> String {
     let column = inner.iter().map(|row| row.key.len()).max().unwrap_or(0) + 2;
     let mut text = String::new();
     for row in inner {
-        let doc = format!(
-            "{} {}",
-            row.field.doc.trim(),
-            row.field.limits.map_or(String::new(), |l| format!("({})", l.summary()))
-        );
-        let lines = wrap(&doc, WIDTH.saturating_sub(column).max(40));
+        let lines = wrap(&listed(row), WIDTH.saturating_sub(column).max(40));
         let _ = writeln!(text, "{:<column$}{}", row.key, lines.join(&format!("\n{:column$}", "")));
     }
     text

@@ -9,6 +9,7 @@ use super::size;
 use ron::error::SpannedError;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::ron_text::{Entry, Located, Noun, Shape, Source, is_syntax_error, join, syntax_error};
+use wave_isa::terms;
 
 /// What the text should be, for messages.
 const NOUN: Noun = Noun {
@@ -256,6 +257,9 @@ fn unknown_key(path: &str, key: &str, section: &Section) -> Diagnostic {
     let place = if path.is_empty() { "the configuration".into() } else { format!("`{path}`") };
     let message = format!("{place} has no key `{key}`");
     let homes = homes(Config::SECTION, "", key);
+    if let Some(hint) = terms::hint_of_key(key).filter(|_| homes.is_empty()) {
+        return Diagnostic::error(message).hint(hint);
+    }
     let hint = match (nearest(key, section.fields.iter().map(|f| f.key)), homes.as_slice()) {
         (Some(name), _) if homes.is_empty() => format!("did you mean `{name}`?"),
         (_, [home, ..]) if home.is_empty() && !path.is_empty() => {

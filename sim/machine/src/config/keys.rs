@@ -5,6 +5,7 @@ use super::errors::{homes, nearest};
 use super::model::Config;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::ron_text::join;
+use wave_isa::terms;
 
 /// One row of the declaration.
 #[derive(Debug, Clone)]
@@ -81,11 +82,14 @@ fn unknown(key: &str, wanted: &str, rows: &[Declared]) -> Diagnostic {
         ("", _) => Some((String::new(), Config::SECTION)),
         (_, found) => found.map(|(row, inner)| (row.key.clone(), inner)),
     };
-    // First a key of another section, then a typo.
+    // First a key of another section, then a word of another GPU model, then a typo.
     let elsewhere: Vec<String> =
         homes(Config::SECTION, "", name).iter().map(|home| join(home, name)).collect();
     if !elsewhere.is_empty() {
         return error.hint(format!("did you mean `{}`?", elsewhere.join("` or `")));
+    }
+    if let Some(hint) = terms::hint_of_key(wanted) {
+        return error.hint(hint);
     }
     let beside = || {
         let (path, section) = within.as_ref()?;

@@ -22,7 +22,7 @@ pub mod size;
 mod source;
 mod values;
 
-pub use docs::{diff, explain, list, meaning, nearest_preset};
+pub use docs::{diff, explain, is_key, list, meaning, nearest_preset};
 pub use dot::dot;
 pub use load::{from_text, load, load_with_settings, load_with_warnings};
 pub use manual::manual;

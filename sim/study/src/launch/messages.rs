@@ -8,6 +8,7 @@ use wave_isa::diagnostic::{Diagnostic, Place};
 use wave_isa::ron_text::{
     Entry, Located, Noun, Shape, Source, is_syntax_error, locate, parse as parse_ron, syntax_error,
 };
+use wave_isa::terms;
 
 /// What a launch file is called in messages.
 pub(super) const NOUN: Noun = Noun {
@@ -103,8 +104,9 @@ fn refused(source: &Source, error: &SpannedError, noun: Noun) -> Diagnostic {
         let begin = source.text[..end.max(start)].rfind(found).unwrap_or(start);
         let failure =
             Failure::unknown(format!("there is no {what} `{found}` here"), found, expected.iter().copied());
+        let elsewhere = terms::among(found, expected.iter().copied());
         let hint = match located.complete {
-            true => failure.hint,
+            true => elsewhere.map(|name| format!("here: `{name}`")).or(failure.hint),
             false => Some("is a bracket missing before it?".to_owned()),
         };
         let diagnostic = Diagnostic::error(failure.message).at(source.place(begin..begin + found.len()));

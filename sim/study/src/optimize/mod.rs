@@ -1,10 +1,12 @@
 //! Searches for the machine that is best at something: what is made small, what each point has of it, and how a search went.
 //! The processes that run are in `sim/cli/src/optimize/`.
 
+mod evolve;
 mod quantity;
 mod random;
 pub mod report;
 
+pub use evolve::Evolution;
 pub use quantity::{Limit, QUANTITIES, Quantity};
 pub use random::RandomSearch;
 
@@ -69,7 +71,7 @@ pub struct Tried {
 /// A search and its points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Searched {
-    /// `tpe` or `random`.
+    /// `evolve`, `tpe` or `random`.
     pub method: &'static str,
     /// Where what is random in it comes from.
     pub seed: u64,

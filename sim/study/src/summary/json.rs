@@ -223,7 +223,7 @@ fn machine(config: &Config) -> Machine<'_> {
 }
 
 /// The declared statistics, as `wave-sim stats --format json` prints them.
-pub fn declarations() -> String {
+pub fn declarations(declared: &[Declared]) -> String {
     #[derive(Serialize)]
     struct Row {
         name: &'static str,
@@ -231,7 +231,7 @@ pub fn declarations() -> String {
         doc: &'static str,
     }
     let row = |Declared { name, unit, doc }: Declared| Row { name, unit, doc: doc.trim() };
-    pretty(&statistics::declared().into_iter().map(row).collect::<Vec<_>>())
+    pretty(&declared.iter().copied().map(row).collect::<Vec<_>>())
 }
 
 pub(crate) fn pretty(value: &impl Serialize) -> String {

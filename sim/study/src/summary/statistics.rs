@@ -1,6 +1,9 @@
 //! Every declared statistic, with its value in a report.
 
 use std::fmt::Write;
+use wave_isa::diagnostic::Diagnostic;
+use wave_isa::suggest::did_you_mean;
+use wave_isa::terms;
 use wave_machine::config::wrap;
 use wave_machine::core::probe::Sample;
 use wave_machine::gpu::KernelReport;
@@ -68,10 +71,34 @@ pub fn declared() -> Vec<Declared> {
     FIGURES.iter().map(|figure| figure.declared).chain(counters()).collect()
 }
 
-/// The listing as text: name and unit, and the meaning below.
-pub fn listing() -> String {
+/// The statistics with `word` in their name; else those of a term with that name. All, if the word is empty.
+///
+/// # Errors
+/// There are none; with the nearest name.
+pub fn named(word: &str) -> Result<Vec<Declared>, Diagnostic> {
+    let all = declared();
+    let wanted = word.trim().to_lowercase();
+    let with: Vec<Declared> =
+        all.iter().filter(|declared| declared.name.contains(&wanted)).copied().collect();
+    if !with.is_empty() {
+        return Ok(with);
+    }
+    let terms = terms::find(word);
+    let of_terms = |declared: &&Declared| terms.iter().any(|term| term.statistics.contains(&declared.name));
+    let with: Vec<Declared> = all.iter().filter(of_terms).copied().collect();
+    if !with.is_empty() {
+        return Ok(with);
+    }
+    let error = Diagnostic::error(format!("no statistic has `{word}` in its name"));
+    let hint =
+        terms::hint_of_word(word).or_else(|| did_you_mean(&wanted, all.iter().map(|declared| declared.name)));
+    Err(error.hint(hint.unwrap_or_else(|| "`wave-sim stats` lists all of them".to_owned())))
+}
+
+/// A listing as text: name and unit, and the meaning below.
+pub fn listing(declared: &[Declared]) -> String {
     let mut text = String::new();
-    for Declared { name, unit, doc } in declared() {
+    for Declared { name, unit, doc } in declared {
         _ = writeln!(text, "{name} ({unit})");
         for line in wrap(doc.trim(), WIDTH) {
             _ = writeln!(text, "    {line}");
