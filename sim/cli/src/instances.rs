@@ -9,6 +9,7 @@ use wave_compile::batch::{Batch, Call, Called};
 use wave_compile::ir::{Constant, Exported, FunctionId, Module, PAGE_BYTES, Place, Type};
 use wave_compile::lower::instance::Ended;
 use wave_compile::source::{Format, Source, SourceOptions};
+use wave_isa::MAX_WAVE_WIDTH;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Argument, Launch, ParameterType, Program, read_file};
 use wave_isa::suggest::did_you_mean;
@@ -20,9 +21,6 @@ const DEFAULT_WORKGROUP: [u32; 3] = [32, 1, 1];
 /// Bytes up to which the memory of an instance grows where no flag says, if half of device memory has room for all of
 /// them.
 const DEFAULT_MEMORY_BYTES: u64 = 1 << 20;
-/// Instances for which the private memory of a wave has room.
-const WAVE_PLACES: u64 = 64;
-
 /// The module whose instances the command line means: the flags say so, or the module imports nothing from `wave`.
 ///
 /// # Errors
@@ -59,8 +57,13 @@ pub(crate) fn program(
 ) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
     let source = Source::read(path, &read_file(path)?, options)?.ok_or_else(|| vec![no_module(path)])?;
     let (_, function) = chosen(&source, Some(function)).map_err(|error| vec![error])?;
-    let call =
-        Call { function, arguments: Vec::new(), memory_bytes: DEFAULT_MEMORY_BYTES, f64_instructions: false };
+    let call = Call {
+        function,
+        arguments: Vec::new(),
+        memory_bytes: DEFAULT_MEMORY_BYTES,
+        lanes: MAX_WAVE_WIDTH as u32,
+        f64_instructions: false,
+    };
     let warnings = source.warnings.clone();
     let (program, _) = Batch::new(source, call).map_err(|error| vec![error])?;
     Ok((program, warnings))
@@ -106,12 +109,14 @@ pub(crate) fn work(
     let product = |sizes: [u32; 3]| sizes.iter().map(|&size| u64::from(size)).product::<u64>();
     let wave_width = config.core.wave_width;
     let waves = product(grid).saturating_mul(product(workgroup).div_ceil(wave_width.into()));
-    let most = bytes / 2 / WAVE_PLACES / waves / PAGE_BYTES * PAGE_BYTES;
+    let lanes = product(workgroup).min(wave_width.into()).next_power_of_two();
+    let most = bytes / 2 / lanes / waves / PAGE_BYTES * PAGE_BYTES;
     let default_memory = most.clamp(PAGE_BYTES, DEFAULT_MEMORY_BYTES);
     let call = Call {
         function,
         arguments: arguments(&source, function, &name, &args.param).map_err(one)?,
         memory_bytes: args.instances.instance_memory.unwrap_or(default_memory),
+        lanes: lanes as u32,
         f64_instructions: config.capabilities.f64,
     };
     let results = results(&source, function, &name, &args.instances.result_types).map_err(one)?;
@@ -222,11 +227,12 @@ impl Instances {
 
 /// Refuses flags that have no meaning for instances.
 fn refuse_others(args: &LaunchArgs) -> Result<(), Diagnostic> {
-    const TAKEN: [&str; 10] = [
+    const TAKEN: [&str; 11] = [
         "--grid",
         "--workgroup",
         "--param",
         "--source-format",
+        "--imports",
         "--fuel",
         "--instances",
         "--function",

@@ -23,6 +23,8 @@ pub struct Call {
     pub arguments: Vec<Constant>,
     /// Bytes up to which a memory grows, if its module says no less.
     pub memory_bytes: u64,
+    /// Threads of a wave for which there is room, a power of two: as many as the waves of the launch have at most.
+    pub lanes: u32,
     /// The machine has f64 instructions, and the code may use them.
     pub f64_instructions: bool,
 }
@@ -65,10 +67,14 @@ impl Batch {
             start: module.start,
             most_pages: call.memory_bytes / PAGE_BYTES,
             most_places: DEFAULT_TABLE_PLACES,
+            lanes: call.lanes,
         };
         let instances = instances(module, &options).map_err(wrong)?;
-        let options =
-            Options { f64_instructions: call.f64_instructions, ..Options::of_instances(&instances) };
+        let options = Options {
+            f64_instructions: call.f64_instructions,
+            lanes: call.lanes,
+            ..Options::of_instances(&instances)
+        };
         let compiled = backend::compile(&instances.module, instances.entry, &options).map_err(wrong)?;
         let plan = compiled.private.clone().expect("instances are in private memory");
         let mut made = Made::default();

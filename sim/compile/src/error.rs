@@ -52,9 +52,9 @@ pub enum Reason {
     Memory(crate::ir::MemoryId),
     /// More private memory than addresses reach.
     #[error(
-        "each thread needs {0} bytes of private memory, and the 64 of a wave have 4 GiB together: use a smaller memory"
+        "each thread needs {0} bytes of private memory, and the {1} of a wave have 4 GiB together: use a smaller memory"
     )]
-    Private(u64),
+    Private(u64, u32),
     /// More arguments than registers.
     #[error("the function has {0} argument words; a launch brings at most {1}")]
     Arguments(usize, u32),

@@ -7,6 +7,7 @@ use wave_compile::pica::{Float, PicaOptions};
 use wave_compile::rwasm::RwasmOptions;
 use wave_compile::shader::{self, ShaderOptions};
 use wave_compile::source::{Format, PicaCode, SourceOptions};
+use wave_compile::wasm::UnknownImports;
 
 /// How a kernel file is read.
 #[derive(Debug, Default, Args)]
@@ -47,6 +48,10 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_enum, value_name = "SWITCH")]
     pub zero_workgroup: Option<Switch>,
 
+    /// What becomes of a function that a module imports and nobody provides [default: the module is refused]
+    #[arg(long, value_enum, value_name = "IMPORTS")]
+    pub imports: Option<Imports>,
+
     /// Fuel of each instance of an rWasm module; it traps where it needs more [default: fuel is not counted]
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub fuel: Option<u64>,
@@ -67,7 +72,11 @@ impl SourceArgs {
         let of_code = pica_code.is_some().then_some(Format::Shbin);
         SourceOptions {
             format: self.source_format.or(of_code),
-            rwasm: RwasmOptions { fuel: self.fuel },
+            unknown_imports: match self.imports {
+                None | Some(Imports::Refuse) => UnknownImports::Refused,
+                Some(Imports::Trap) => UnknownImports::Trap,
+            },
+            rwasm: RwasmOptions { fuel: self.fuel, host_calls_trap: self.imports == Some(Imports::Trap) },
             pica: PicaOptions { float, early: self.pica_early },
             pica_code,
             shader: ShaderOptions {
@@ -83,7 +92,7 @@ impl SourceArgs {
     }
 
     /// The flags, and whether they were given.
-    pub(super) fn given(&self) -> [(&'static str, bool); 10] {
+    pub(super) fn given(&self) -> [(&'static str, bool); 11] {
         [
             ("--source-format", self.source_format.is_some()),
             ("--pica-float", self.pica_float.is_some()),
@@ -94,6 +103,7 @@ impl SourceArgs {
             ("--bounds", self.bounds.is_some()),
             ("--contract", self.contract.is_some()),
             ("--zero-workgroup", self.zero_workgroup.is_some()),
+            ("--imports", self.imports.is_some()),
             ("--fuel", self.fuel.is_some()),
         ]
     }
@@ -105,6 +115,15 @@ pub(crate) enum Bounds {
     /// It means the last element, as WebGPU allows it: the default
     Clamp,
     /// The thread traps
+    Trap,
+}
+
+/// What becomes of an unknown import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Imports {
+    /// The module is refused: the default
+    Refuse,
+    /// A call of it traps
     Trap,
 }
 

@@ -270,6 +270,8 @@ pub(super) struct Selected {
     pub(super) private_base: Option<Register>,
     /// Words of private memory that spills take, those of called functions included.
     pub(super) spill_words: u32,
+    /// Lanes of a wave whose words of private memory lie side by side.
+    pub(super) lanes: u32,
 }
 
 impl Selected {

@@ -14,7 +14,7 @@ pub(super) struct Encoded {
     pub(super) traps: Vec<TrapPoint>,
 }
 
-/// Encodes functions one behind the other. `spill_bytes` are those of a lane.
+/// Encodes functions one behind the other. `spill_bytes` are those of a wave.
 pub(super) fn encode(
     functions: &[(FunctionId, Vec<Code>)],
     spill_bytes: u32,
@@ -29,7 +29,7 @@ pub(super) fn encode(
         for code in code {
             let imm = match code.literal {
                 Some(Literal::BytesPerWave) => bytes_per_wave,
-                Some(Literal::SpillBytesPerWave) => spill_bytes / 4 * super::private::WORD_DISTANCE,
+                Some(Literal::SpillBytesPerWave) => spill_bytes,
                 None => code.imm,
             };
             let mut inst = Inst { guard: code.guard, scope: code.scope, imm, ..Inst::new(code.op) };

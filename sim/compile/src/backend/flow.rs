@@ -38,7 +38,13 @@ pub(super) fn flatten(nodes: Vec<Node>, goes_out: &impl Fn(Block) -> bool) -> Ve
             }
             Node::IfExit(number, body) => flat.push(Node::IfExit(number, flatten(body, goes_out))),
             Node::IfExitBelow(number, sides) => {
-                flat.push(Node::IfExitBelow(number, sides.map(|side| flatten(side, goes_out))));
+                let [low, high] = sides.map(|side| flatten(side, goes_out));
+                if leaves(&low) {
+                    flat.push(Node::IfExitBelow(number, [low, Vec::new()]));
+                    flat.extend(high);
+                } else {
+                    flat.push(Node::IfExitBelow(number, [low, high]));
+                }
             }
             node => flat.push(node),
         }

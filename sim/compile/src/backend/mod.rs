@@ -12,6 +12,7 @@ mod emit;
 mod flow;
 mod liveness;
 mod moves;
+mod nesting;
 mod private;
 mod registers;
 mod select;
@@ -22,6 +23,9 @@ use crate::lower::instance::{FRAME_BYTES, Instances};
 use crate::lower::private::{Plan, Stack};
 use crate::lower::{Inline, LowerOptions, Lowered, Traps, lower, without_cycles};
 use code::Conventions;
+use cranelift_entity::SecondaryMap;
+use nesting::Nesting;
+use wave_isa::MAX_WAVE_WIDTH;
 use wave_isa::program::{Kernel, PrivateMemory, Program};
 
 /// How a kernel is compiled.
@@ -39,6 +43,9 @@ pub struct Options {
     pub local_memory_bytes: Option<u32>,
     /// Values of global variables at the start of a thread, in place of those of the module.
     pub globals: Vec<(GlobalId, Constant)>,
+    /// Threads of a wave for which private memory has room, a power of two: 64, so that the program is one for waves of
+    /// any width, or as many as the waves of its only launch have.
+    pub lanes: u32,
     /// A stack of each thread in device memory.
     pub stack: Option<Stack>,
     /// The machine has f64 instructions. Without them, f64 is computed by integers: the results are the same.
@@ -71,6 +78,7 @@ impl Default for Options {
             workgroup_size: [0; 3],
             local_memory_bytes: None,
             globals: Vec::new(),
+            lanes: MAX_WAVE_WIDTH as u32,
             stack: None,
             f64_instructions: false,
             inline: Inline::default(),
@@ -147,8 +155,8 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
     let module = &*module;
     let with_device = with_device_memory(module, options);
     let module = with_device.as_ref().unwrap_or(module);
-    let plan = Plan::new(module, 0, options.stack)
-        .map_err(|bytes| wrong(Place::default(), Reason::Private(bytes)))?;
+    let plan = Plan::new(module, 0, options.stack, options.lanes)
+        .map_err(|bytes| wrong(Place::default(), Reason::Private(bytes, options.lanes)))?;
     let options_of_passes = LowerOptions {
         globals: options.globals.clone(),
         traps: options.traps,
@@ -169,33 +177,42 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
         let blocks = lowered.module.functions[*id].blocks.values();
         blocks.flat_map(|body| &body.instructions).any(|one| one.operation == Operation::PrivateBase)
     };
-    let mut wish = Wish { registers: limit, nesting: options.nesting, own: options.nesting, base: None };
+    let mut wish = Wish {
+        registers: limit,
+        nesting: SecondaryMap::with_default(options.nesting),
+        base: None,
+        lanes: options.lanes,
+    };
     if options_of_passes.private.is_some() || lowered.order.iter().any(uses_base) {
         wish.base = Some(arguments as u8);
     }
+    let mut is_cut_down = false;
     let made = loop {
-        match functions(&lowered, wish) {
-            Ok(made) => break made,
-            Err(Failed::PrivateBase) => wish.base = Some(arguments as u8),
-            // Nesting adds up through calls, so that all functions may have to have little of their own.
-            Err(Failed::Other(CompileError { reason: Reason::Nesting(..), .. }))
-                if wish.own == wish.nesting =>
-            {
-                wish.own = wish.nesting / 4;
+        match functions(&lowered, &wish) {
+            Ok(made) if made.nesting() <= options.nesting => break made,
+            // Nesting adds up through calls, so that functions may have to have less of their own.
+            Ok(made) if !is_cut_down => {
+                is_cut_down = true;
+                let budgets = nesting::budgets(&lowered.order, &made.nested, options.nesting);
+                for &id in &lowered.order {
+                    wish.nesting[id] = budgets[id].min(options.nesting);
+                }
             }
+            Ok(made) => return Err(wrong(function.at, Reason::Nesting(made.nesting(), options.nesting))),
+            Err(Failed::PrivateBase) => wish.base = Some(arguments as u8),
             Err(Failed::Other(error)) => return Err(error),
         }
     };
-    let Functions { mut functions, mut conventions, registers } = made;
+    let Functions { mut functions, mut conventions, registers, .. } = made;
     // The kernel comes first.
     functions.reverse();
     let kernel = conventions[functions[0].0].take().expect("it was compiled last");
     let own_bytes = (kernel.spill_words * 4).next_multiple_of(16);
-    let plan = options_of_passes.private.or_else(|| wish.base.map(|_| Plan::default()));
+    let plan = options_of_passes.private.or_else(|| wish.base.map(|_| Plan::empty(options.lanes)));
     let plan = plan.map(|plan| plan.behind(own_bytes)).transpose();
-    let plan = plan.map_err(|bytes| wrong(Place::default(), Reason::Private(bytes)))?;
+    let plan = plan.map_err(|bytes| wrong(Place::default(), Reason::Private(bytes, options.lanes)))?;
     let bytes_per_wave = plan.as_ref().map_or(0, Plan::bytes_per_wave);
-    let encoded = emit::encode(&functions, own_bytes, bytes_per_wave);
+    let encoded = emit::encode(&functions, own_bytes * options.lanes, bytes_per_wave);
     let local = module.memories.values().find(|memory| memory.space == Space::Local);
     let local_bytes = local.map_or(0, Memory::bytes);
     let statistics = Statistics {
@@ -223,16 +240,16 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
 }
 
 /// How functions are compiled.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Wish {
     /// Most registers of a lane.
     registers: u32,
-    /// Most nesting, through calls too.
-    nesting: u32,
-    /// Nesting from which on a function becomes a flat loop.
-    own: u32,
+    /// Most nesting of each function, without that of those that it calls. A function with more becomes a flat loop.
+    nesting: SecondaryMap<FunctionId, u32>,
     /// The register of the private base, if there is one.
     base: Option<u8>,
+    /// Lanes for which private memory has room.
+    lanes: u32,
 }
 
 /// Why there are no functions.
@@ -249,24 +266,37 @@ struct Functions {
     conventions: Conventions,
     /// Registers of a lane.
     registers: u32,
+    /// Nesting of each.
+    nested: SecondaryMap<FunctionId, Nesting>,
+}
+
+impl Functions {
+    /// Deepest nesting of ifs and loops, through calls too.
+    fn nesting(&self) -> u32 {
+        let kernel = self.functions.last().and_then(|(id, _)| self.conventions[*id].as_ref());
+        kernel.expect("the kernel is compiled last").nesting
+    }
 }
 
 /// Compiles each function, those that it calls before it.
-fn functions(lowered: &Lowered, wish: Wish) -> Result<Functions, Failed> {
+fn functions(lowered: &Lowered, wish: &Wish) -> Result<Functions, Failed> {
     let arguments = lowered.entry().signature.parameters.len();
     let (mut functions, mut conventions) = (Vec::new(), Conventions::new());
     let mut registers = arguments as u32;
+    let mut nested: SecondaryMap<FunctionId, Nesting> = SecondaryMap::new();
     for &id in &lowered.order {
         let function = &lowered.module.functions[id];
         let wrong = |place, reason| Failed::Other(CompileError::new(&lowered.module, id, place, reason));
         let is_kernel = lowered.order.last() == Some(&id);
-        let known =
-            select::Known { module: &lowered.module, conventions: &conventions, base_register: wish.base };
-        let selected = select::select(known, function, is_kernel, wish.own);
+        let known = select::Known {
+            module: &lowered.module,
+            conventions: &conventions,
+            base_register: wish.base,
+            lanes: wish.lanes,
+        };
+        let selected = select::select(known, function, is_kernel, wish.nesting[id]);
         let mut selected = selected.map_err(|(place, reason)| wrong(place, reason))?;
-        if selected.nesting > wish.nesting {
-            return Err(wrong(function.at, Reason::Nesting(selected.nesting, wish.nesting)));
-        }
+        nested[id] = Nesting::of(&selected.code);
         let (needed, convention) =
             registers::assign(&mut selected, wish.registers).map_err(|failed| match failed {
                 registers::Failed::PrivateBase => Failed::PrivateBase,
@@ -278,7 +308,7 @@ fn functions(lowered: &Lowered, wish: Wish) -> Result<Functions, Failed> {
         conventions[id] = Some(convention);
         functions.push((id, selected.code));
     }
-    Ok(Functions { functions, conventions, registers })
+    Ok(Functions { functions, conventions, registers, nested })
 }
 
 /// The module with a device memory, if it needs one for the sake of private memory and has none.

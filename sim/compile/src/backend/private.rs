@@ -2,15 +2,12 @@
 //!
 //! A launch brings one address, as an argument behind those of the user: that of the private memory of all waves. Wave
 //! `i` has the bytes from `i` times those of a wave, `i` counted through the workgroups. In there word `k` of lane `l`
-//! is at `(64 * k + l) * 4`. The *private base* of a lane is the address of its first word behind its spilled values. It
+//! is at `(lanes * k + l) * 4`. The *private base* of a lane is the address of its first word behind its spilled values. It
 //! stays in the register of that argument all through the program, in called functions too.
 
 use super::code::{Code, Literal, Register, Selected, Slot, Virtual};
 use crate::ir::Place;
 use wave_isa::{Op, Special};
-
-/// Bytes from a word of private memory of a lane to its next word: 64 lanes lie side by side, whatever the width.
-pub(super) const WORD_DISTANCE: u32 = 256;
 
 /// The register that has the private base: in all functions the same machine register, which is nobody else's. `None`
 /// if the program has no private base so far.

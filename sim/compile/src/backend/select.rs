@@ -8,6 +8,7 @@ mod operations;
 
 use super::code::{ALWAYS, Code, Conventions, Register, Selected, Slot, Virtual};
 use super::moves::{self, Source};
+use super::nesting::Nesting;
 use super::{flow, private};
 use crate::error::Reason;
 use crate::ir::{Binary, Block, Function, Module, Operation, Place, Terminator, Trap, Type, Value};
@@ -37,10 +38,13 @@ pub(super) struct Known<'a> {
     pub(super) conventions: &'a Conventions,
     /// The machine register that has the private base, if the program has one.
     pub(super) base_register: Option<u8>,
+    /// Lanes of a wave whose words of private memory lie side by side.
+    pub(super) lanes: u32,
 }
 
 /// Selects the instructions of a function. The functions that it calls are compiled. Where the structured form is
-/// nested deeper than `most_nesting`, or has the return inside of something, it becomes one loop that chooses blocks.
+/// nested deeper than `most_nesting`, the functions called left out, or has the return inside of something, it becomes one
+/// loop that chooses blocks.
 ///
 /// # Errors
 /// What has no instructions, and where.
@@ -53,15 +57,16 @@ pub(super) fn select(
     let structured = match structure(function) {
         Ok(nodes) => {
             let selected = select_nodes(program, function, is_kernel, (nodes, false))?;
-            (selected.nesting <= most_nesting && !flow::returns_inside(&selected.code)).then_some(selected)
+            let fits = Nesting::of(&selected.code).own() <= most_nesting;
+            (fits && !flow::returns_inside(&selected.code)).then_some(selected)
         }
         Err(StructureError::TooDeep) => None,
         Err(error) => return Err((function.at, Reason::Structure(error))),
     };
     structured.map_or_else(
         || {
-            let nodes =
-                flat(function, !is_kernel).map_err(|error| (function.at, Reason::Structure(error)))?;
+            let nodes = flat(function, !is_kernel, most_nesting)
+                .map_err(|error| (function.at, Reason::Structure(error)))?;
             select_nodes(program, function, is_kernel, (nodes, true))
         },
         Ok,
@@ -94,6 +99,7 @@ fn select_nodes(
         base_register: selector.base_register,
         private_base: selector.private_base,
         spill_words: selector.spill_words,
+        lanes: program.lanes,
     };
     private::prologue(&mut selected);
     Ok(selected)

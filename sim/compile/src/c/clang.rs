@@ -1,6 +1,6 @@
 //! The clang that is installed: whether it will do, and a build with it.
 
-use super::flags::{COMPILE, CPP, LINK, Language, OURS, TARGET};
+use super::flags::{COMPILE, CPP, KEEP_LINES, LINK, Language, OURS, TARGET};
 use super::{Built, CLANG_VARIABLE, CompileOptions, INSTALL, OLDEST_CLANG};
 use crate::encoding::is_code;
 use std::ffi::OsStr;
@@ -55,7 +55,7 @@ impl Clang {
         &self,
         source: &Path,
         language: Language,
-        more: &[String],
+        options: &CompileOptions,
     ) -> Result<Built, Diagnostic> {
         let name = source.display().to_string();
         let folder = TemporaryFolder::scratch();
@@ -86,7 +86,10 @@ impl Clang {
         // Debugging information names files as the user does, and ours without the folder of this run.
         compile.arg("-fdebug-compilation-dir=.");
         compile.arg(format!("-ffile-prefix-map={}=wave", folder.path().display()));
-        compile.arg("-isystem").arg(folder.path()).args(more);
+        compile.arg("-isystem").arg(folder.path()).args(&options.flags);
+        if !options.sinks {
+            compile.args(KEEP_LINES);
+        }
         // A name that begins with a dash is no flag.
         compile.arg("-MD").arg("-MF").arg(at("read")).arg("-o").arg(&object).arg("--").arg(source);
         let compiled = step.run(compile);

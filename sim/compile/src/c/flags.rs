@@ -37,6 +37,9 @@ pub(super) const COMPILE: [&str; 8] = [
     "-Werror=noderef",
 ];
 
+/// For the compiler: code stays where it is written, with its lines.
+pub(super) const KEEP_LINES: [&str; 2] = ["-mllvm", "-disable-machine-sink"];
+
 /// Functions that `wave.h` defines with instructions of the machine: clang must not know better.
 pub(super) const OURS: [&str; 12] =
     ["fmaf", "fma", "fminf", "fmaxf", "sinf", "cosf", "tanf", "exp2f", "log2f", "expf", "logf", "powf"];

@@ -26,6 +26,9 @@ pub struct CompileOptions {
     pub flags: Vec<String>,
     /// The clang to call; by default that of [`CLANG_VARIABLE`], else `clang`.
     pub clang: Option<PathBuf>,
+    /// Clang may move code into a branch that alone needs it. It drops the line of what it moves, if that is another one
+    /// than that of the branch: a whole filter in front of an `if` has no lines then.
+    pub sinks: bool,
 }
 
 /// A compiled source.
@@ -55,7 +58,7 @@ pub fn compile(source: &Path, options: &CompileOptions) -> Result<Built, Diagnos
         return Err(Diagnostic::error(format!("`{name}` is neither C nor C++ by its extension")).hint(hint));
     };
     wave_isa::program::read_file(source).map_err(|mut errors| errors.remove(0))?;
-    clang::Clang::find(options)?.build(source, language, &options.flags)
+    clang::Clang::find(options)?.build(source, language, options)
 }
 
 /// The first line of `clang --version` of the clang that [`compile`] calls.

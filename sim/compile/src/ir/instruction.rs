@@ -177,6 +177,8 @@ named! {
         StackExhausted "call stack exhausted",
         /// No fuel is left.
         OutOfFuel "out of fuel",
+        /// A call of an imported function that nobody provides.
+        UnknownImport "call of an unknown import",
     }
 }
 

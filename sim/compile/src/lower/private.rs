@@ -2,11 +2,12 @@
 //!
 //! A kernel that needs it gets a hidden argument behind the others: an address in device memory. From there on each wave
 //! has a region of [`Plan::bytes_per_wave`], in the order of their numbers; the number of a wave is the linear number of its
-//! workgroup, times the waves of a workgroup, plus its own. Word k of lane l lies at `(k * 64 + l) * 4` of the region,
-//! so that the lanes of a wave access neighbouring words where their private addresses are the same. Lanes are 64 words
-//! apart whatever the width of a wave, so the code does not depend on it.
+//! workgroup, times the waves of a workgroup, plus its own. A region has room for N lanes, a power of two: 64, so that the code
+//! does not depend on the width of a wave, or as many as the waves of a launch that is known have threads. Word k of lane l lies
+//! at `(k * N + l) * 4` of the region, so that the lanes of a wave access neighbouring words where their private addresses
+//! are the same.
 //!
-//! So byte a of a lane lies at `lane_base + ((a & !3) << 6) + (a & 3)`. First come the bytes of the back end, which knows
+//! So byte a of a lane lies at `lane_base + (a & !3) * N + (a & 3)`. First come the bytes of the back end, which knows
 //! their number at its end only, then each private memory of the module. The operation `private_base` gives the address
 //! behind those of the back end, whatever their number is. Behind them, one lane after the other, lie the stacks of C code, which are plain device
 //! memory.
@@ -21,10 +22,6 @@ use crate::ir::{
 use cranelift_entity::SecondaryMap;
 use wave_isa::Special;
 
-/// Lanes for which a region has room.
-const LANES: u64 = wave_isa::MAX_WAVE_WIDTH as u64;
-/// Bytes from a word of a lane to its next.
-const STRIDE: u32 = 4 * LANES as u32;
 /// Sizes are multiples of these bytes.
 const UNIT: u32 = 16;
 
@@ -38,8 +35,10 @@ pub struct Stack {
 }
 
 /// What a thread has of its own in device memory.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
+    /// Lanes for which the region of a wave has room: a power of two.
+    pub lanes: u32,
     /// Bytes of the back end, for spills and the like: a multiple of 16.
     pub own_bytes: u32,
     /// Where each private memory of the module begins in private memory.
@@ -55,7 +54,12 @@ pub struct Plan {
 impl Plan {
     /// What a thread of a module needs, if it needs something. The module must have a device memory then. `Err` has the
     /// bytes of a lane, where a wave needs more than 32-bit addresses reach.
-    pub fn new(module: &Module, own_bytes: u32, stack: Option<Stack>) -> Result<Option<Plan>, u64> {
+    pub fn new(
+        module: &Module,
+        own_bytes: u32,
+        stack: Option<Stack>,
+        lanes: u32,
+    ) -> Result<Option<Plan>, u64> {
         let mut memories = SecondaryMap::new();
         let mut bytes = u64::from(own_bytes);
         for (id, memory) in module.memories.iter().filter(|(_, memory)| memory.space == Space::Private) {
@@ -66,20 +70,20 @@ impl Plan {
         if all == 0 {
             return Ok(None);
         }
-        if all > u64::from(u32::MAX) / LANES {
+        if all > u64::from(u32::MAX / lanes) {
             return Err(all);
         }
         debug_assert!(all.is_multiple_of(UNIT.into()), "sizes are multiples of {UNIT}");
         let device = module.memories.iter().find(|(_, memory)| memory.space == Space::Device);
         let device = Some(device.expect("the caller adds one").0);
-        Ok(Some(Plan { own_bytes, memories, private_bytes: bytes as u32, stack, device }))
+        Ok(Some(Plan { lanes, own_bytes, memories, private_bytes: bytes as u32, stack, device }))
     }
 
     /// The plan with so many bytes more, a multiple of 16, in front of all others. `Err` has the bytes of a lane, where a
     /// wave needs more than 32-bit addresses reach.
     pub(crate) fn behind(mut self, own_bytes: u32) -> Result<Plan, u64> {
-        let all = u64::from(self.bytes_per_wave()) / LANES + u64::from(own_bytes);
-        if all > u64::from(u32::MAX) / LANES {
+        let all = u64::from(self.bytes_per_wave() / self.lanes) + u64::from(own_bytes);
+        if all > u64::from(u32::MAX / self.lanes) {
             return Err(all);
         }
         self.own_bytes += own_bytes;
@@ -90,12 +94,29 @@ impl Plan {
 
     /// Bytes of the region of a wave.
     pub fn bytes_per_wave(&self) -> u32 {
-        LANES as u32 * (self.private_bytes + self.stack.map_or(0, |stack| stack.bytes))
+        self.lanes * (self.private_bytes + self.stack.map_or(0, |stack| stack.bytes))
     }
 
     /// Where byte `address` of the private memory of a lane lies, as a distance from the region of its wave.
-    pub fn distance(lane: u32, address: u32) -> u32 {
-        (address / 4) * STRIDE + 4 * lane + address % 4
+    pub fn distance(&self, lane: u32, address: u32) -> u32 {
+        (address / 4) * self.stride() + 4 * lane + address % 4
+    }
+
+    /// Bytes from a word of a lane to its next.
+    fn stride(&self) -> u32 {
+        4 * self.lanes
+    }
+
+    /// A plan of private memory that is the back end's alone.
+    pub(crate) fn empty(lanes: u32) -> Plan {
+        Plan {
+            lanes,
+            own_bytes: 0,
+            memories: SecondaryMap::new(),
+            private_bytes: 0,
+            stack: None,
+            device: None,
+        }
     }
 }
 
@@ -107,7 +128,7 @@ pub(super) fn begin(function: &mut Function, plan: &Plan) {
         let base = editor.emit(Operation::PrivateBase, Type::I32);
         let lane = editor.emit(Operation::Special(Special::LaneId), Type::I32);
         let below = editor.with(Binary::Mul, lane, stack.bytes.wrapping_sub(4).into());
-        let stacks = u64::from(plan.private_bytes) * LANES + u64::from(stack.bytes);
+        let stacks = u64::from(plan.private_bytes) * u64::from(plan.lanes) + u64::from(stack.bytes);
         let first = editor.with(Binary::Add, base, stacks);
         let end = editor.binary(Binary::Add, below, first);
         let set = Operation::GlobalSet(stack.pointer, end);
@@ -150,7 +171,8 @@ pub(super) fn lower(module: &Module, function: &mut Function, plan: &Plan) {
 #[derive(Debug, Clone, Copy)]
 struct Words {
     device: MemoryId,
-    /// Device address as if the private one were a multiple of 4: `lane_base + (a << 6)`.
+    lanes: u32,
+    /// Device address as if the private one were a multiple of 4: `lane_base + a * lanes`.
     raw: Value,
     /// Added to that.
     offset: u32,
@@ -175,30 +197,32 @@ impl Words {
     ) -> Words {
         let offset = access.offset.wrapping_add(plan.memories[access.memory]);
         let device = plan.device.expect("a module with private memory has one");
+        let (lanes, doubled) = (plan.lanes, plan.lanes.trailing_zeros());
         if let Some(residue) = residue {
             let low = Low::Known(residue.wrapping_add(offset) & 3);
-            let far = offset.wrapping_shl(6);
+            let far = offset.wrapping_mul(lanes);
             if let Some(address) = editor.known_i32(address) {
-                return Words { device, raw: lane_base, offset: far.wrapping_add(address << 6), low };
+                let offset = far.wrapping_add(address.wrapping_mul(lanes));
+                return Words { device, lanes, raw: lane_base, offset, low };
             }
-            let shifted = editor.with(Binary::Shl, address, 6);
+            let shifted = editor.with(Binary::Shl, address, doubled.into());
             let raw = editor.binary(Binary::Add, shifted, lane_base);
-            return Words { device, raw, offset: far, low };
+            return Words { device, lanes, raw, offset: far, low };
         }
         let address = if offset == 0 { address } else { editor.with(Binary::Add, address, offset.into()) };
         let low = editor.with(Binary::And, address, 3);
-        let shifted = editor.with(Binary::Shl, address, 6);
+        let shifted = editor.with(Binary::Shl, address, doubled.into());
         let raw = editor.binary(Binary::Add, shifted, lane_base);
-        Words { device, raw, offset: 0, low: Low::Unknown(low) }
+        Words { device, lanes, raw, offset: 0, low: Low::Unknown(low) }
     }
 
     /// The device address of the byte itself, with what has to be added to it.
     fn byte(&self, editor: &mut Editor) -> (Value, u32) {
         match self.low {
-            // The address counts 64 for each of the low bits, and 1 is right.
-            Low::Known(low) => (self.raw, self.offset.wrapping_sub(63 * low)),
+            // The address counts the lanes for each of the low bits, and 1 is right.
+            Low::Known(low) => (self.raw, self.offset.wrapping_sub((self.lanes - 1) * low)),
             Low::Unknown(low) => {
-                let less = editor.with(Binary::Mul, low, u64::from(0u32.wrapping_sub(63)));
+                let less = editor.with(Binary::Mul, low, u64::from(0u32.wrapping_sub(self.lanes - 1)));
                 (editor.binary(Binary::Add, less, self.raw), self.offset)
             }
         }
@@ -207,9 +231,9 @@ impl Words {
     /// The device address of the word in which the access begins.
     fn word(&self, editor: &mut Editor) -> (Value, u32) {
         match self.low {
-            Low::Known(low) => (self.raw, self.offset.wrapping_sub(64 * low)),
+            Low::Known(low) => (self.raw, self.offset.wrapping_sub(self.lanes * low)),
             Low::Unknown(low) => {
-                let less = editor.with(Binary::Shl, low, 6);
+                let less = editor.with(Binary::Shl, low, self.lanes.trailing_zeros().into());
                 (editor.binary(Binary::Sub, self.raw, less), self.offset)
             }
         }
@@ -238,6 +262,11 @@ impl Words {
         }
     }
 
+    /// The place so many words behind another one.
+    fn behind(&self, (address, offset): (Value, u32), words: u32) -> (Value, u32) {
+        (address, offset.wrapping_add(words * 4 * self.lanes))
+    }
+
     fn load(&self, editor: &mut Editor, (address, offset): (Value, u32), bytes: u32) -> Value {
         let (address, offset) = self.reached(editor, address, offset);
         let access = Access { memory: self.device, ty: Type::I32, bytes, signed: false, offset };
@@ -260,11 +289,6 @@ impl Words {
     }
 }
 
-/// The place so many words behind another one.
-fn behind((address, offset): (Value, u32), words: u32) -> (Value, u32) {
-    (address, offset.wrapping_add(words * STRIDE))
-}
-
 fn load(editor: &mut Editor, at: &Words, access: Access) -> Value {
     if access.bytes == 8 {
         let halves = at.choose(
@@ -274,11 +298,11 @@ fn load(editor: &mut Editor, at: &Words, access: Access) -> Value {
             [
                 &mut |editor| {
                     let word = (at.raw, at.offset);
-                    vec![at.load(editor, word, 4), at.load(editor, behind(word, 1), 4)]
+                    vec![at.load(editor, word, 4), at.load(editor, at.behind(word, 1), 4)]
                 },
                 &mut |editor| {
                     let word = at.word(editor);
-                    let words = [0, 1, 2].map(|number| at.load(editor, behind(word, number), 4));
+                    let words = [0, 1, 2].map(|number| at.load(editor, at.behind(word, number), 4));
                     let shift = at.shift(editor);
                     vec![across(editor, words[0], words[1], shift), across(editor, words[1], words[2], shift)]
                 },
@@ -305,7 +329,7 @@ fn load(editor: &mut Editor, at: &Words, access: Access) -> Value {
                 },
                 &mut |editor| {
                     let (byte, word) = (at.byte(editor), at.word(editor));
-                    let [low, high] = [byte, behind(word, 1)].map(|place| at.load(editor, place, 1));
+                    let [low, high] = [byte, at.behind(word, 1)].map(|place| at.load(editor, place, 1));
                     let high = editor.with(Binary::Shl, high, 8);
                     vec![editor.binary(Binary::Or, low, high)]
                 },
@@ -317,7 +341,7 @@ fn load(editor: &mut Editor, at: &Words, access: Access) -> Value {
             &[Type::I32],
             [&mut |editor| vec![at.load(editor, (at.raw, at.offset), 4)], &mut |editor| {
                 let word = at.word(editor);
-                let [low, high] = [0, 1].map(|number| at.load(editor, behind(word, number), 4));
+                let [low, high] = [0, 1].map(|number| at.load(editor, at.behind(word, number), 4));
                 let shift = at.shift(editor);
                 vec![across(editor, low, high, shift)]
             }],
@@ -376,7 +400,7 @@ fn store(editor: &mut Editor, at: &Words, access: Access, value: Value) {
                     let (byte, word) = (at.byte(editor), at.word(editor));
                     at.store(editor, byte, 1, words[0]);
                     let high = editor.with(Binary::ShrU, words[0], 8);
-                    at.store(editor, behind(word, 1), 1, high);
+                    at.store(editor, at.behind(word, 1), 1, high);
                     Vec::new()
                 },
             ];
@@ -386,7 +410,7 @@ fn store(editor: &mut Editor, at: &Words, access: Access, value: Value) {
             let sides: [Side<'_>; 2] = [
                 &mut |editor| {
                     for (number, &word) in (0..).zip(&words) {
-                        at.store(editor, behind((at.raw, at.offset), number), 4, word);
+                        at.store(editor, at.behind((at.raw, at.offset), number), 4, word);
                     }
                     Vec::new()
                 },
@@ -412,7 +436,7 @@ fn store_across(editor: &mut Editor, at: &Words, words: &[Value]) {
     let lower = editor.binary(Binary::Xor, upper, ones);
     let last = words.len() as u32;
     for number in 0..=last {
-        let place = behind(word, number);
+        let place = at.behind(word, number);
         let mut bits = None;
         if number > 0 {
             bits = Some(editor.binary(Binary::ShrU, words[number as usize - 1], back));

@@ -21,10 +21,16 @@ pub(super) struct Code<'a> {
 }
 
 impl<'a> Code<'a> {
-    /// Checks the instructions of a function of a module with so many functions.
-    pub(super) fn new(number: usize, words: &'a [Word], functions: usize) -> Result<Code<'a>, Error> {
+    /// Checks the instructions of a function of a module with so many functions. Calls of host functions are taken if they
+    /// trap.
+    pub(super) fn new(
+        number: usize,
+        words: &'a [Word],
+        functions: usize,
+        host_calls_trap: bool,
+    ) -> Result<Code<'a>, Error> {
         let mut code = Code { number, words, check: None };
-        code.read(functions).map_err(|error| code.located(error))?;
+        code.read(functions, host_calls_trap).map_err(|error| code.located(error))?;
         Ok(code)
     }
 
@@ -33,7 +39,7 @@ impl<'a> Code<'a> {
         Error { function: Some(self.number.to_string()), ..error }
     }
 
-    fn read(&mut self, functions: usize) -> Result<(), Error> {
+    fn read(&mut self, functions: usize, host_calls_trap: bool) -> Result<(), Error> {
         let mut is_owned = vec![false; self.words.len()];
         let mut at = 0;
         let mut is_head = true;
@@ -51,7 +57,9 @@ impl<'a> Code<'a> {
                 Opcode::ConsumeFuel => {}
                 _ => is_head = false,
             }
-            self.operand(at, functions)?;
+            if !(host_calls_trap && matches!(word.opcode, Opcode::Call | Opcode::ReturnCall)) {
+                self.operand(at, functions)?;
+            }
             at += 1 + count;
         }
         for (at, word) in self.words.iter().enumerate() {
@@ -137,9 +145,9 @@ impl<'a> Code<'a> {
             }
             Opcode::Call | Opcode::ReturnCall => {
                 let what = format!("the host function {} ({})", word.word(), word.opcode.name());
-                Err(Error::refused(what)
-                    .at(word.offset as u64)
-                    .hint("the file does not say what that function is"))
+                Err(Error::refused(what).at(word.offset as u64).hint(
+                    "the file does not say what that function is; --imports trap makes a trap of its calls",
+                ))
             }
             _ => Ok(()),
         }

@@ -197,7 +197,8 @@ impl Analysis<'_> {
         let to = |at: usize, height: i64| Visit { function, at, height };
         let next = code.next(at);
         match word.opcode {
-            Opcode::Unreachable => Ok(()),
+            // A call of a host function traps.
+            Opcode::Unreachable | Opcode::Call | Opcode::ReturnCall => Ok(()),
             Opcode::LocalGet | Opcode::LocalTee => {
                 self.uses_cell(visit, height - depth)?;
                 self.go(to(next, height + i64::from(word.opcode == Opcode::LocalGet)))
@@ -246,7 +247,6 @@ impl Analysis<'_> {
                     None => Ok(()),
                 }
             }
-            Opcode::Call | Opcode::ReturnCall => unreachable!("calls of host functions are refused before"),
             opcode => {
                 let (pops, pushes) = effect(opcode, || word.simple());
                 let height = self.pop(visit, pops)?;

@@ -41,7 +41,7 @@ fn instruction(word: &Word, at: usize) -> String {
     let name = word.opcode.name();
     match word.opcode.operand() {
         Operand::None => name,
-        Operand::Word => match word.opcode {
+        Operand::Word | Operand::Signed => match word.opcode {
             Opcode::I32Const => format!("{name} {}", word.word() as i32),
             Opcode::F32Const => format!("{name} {}", float(f32::from_bits(word.word()), word.word().into())),
             _ => format!("{name} {}", word.word()),

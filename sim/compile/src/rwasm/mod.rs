@@ -29,6 +29,8 @@ use opcode::invalid;
 pub struct RwasmOptions {
     /// Fuel of each instance, in the units of `consume_fuel`; without, that instruction does nothing.
     pub fuel: Option<u64>,
+    /// A call of a host function traps; without, a module with such calls is refused.
+    pub host_calls_trap: bool,
 }
 
 /// A module, and its text.
@@ -54,7 +56,8 @@ pub fn is_bare(bytes: &[u8]) -> bool {
 /// Decodes a container, or instructions without one: a single function, the entry point.
 ///
 /// # Errors
-/// Bytes that are no module, code that uses the stack in a way that cannot be followed, and calls of host functions.
+/// Bytes that are no module, code that uses the stack in a way that cannot be followed, and calls of host functions unless
+/// they trap.
 pub fn decode(bytes: &[u8], options: &RwasmOptions) -> Result<Decoded, Error> {
     let read = if is_bare(bytes) { container::read_bare } else { container::read };
     let container = read(bytes)?;
@@ -69,7 +72,7 @@ pub fn decode(bytes: &[u8], options: &RwasmOptions) -> Result<Decoded, Error> {
             let offset = rest.first().map_or(bytes.len(), |word| word.offset);
             return Err(invalid(format!("function {number} has no instructions"), offset));
         }
-        functions.push(Code::new(number, words, container.functions.len())?);
+        functions.push(Code::new(number, words, container.functions.len(), options.host_calls_trap)?);
         rest = behind;
     }
     let shapes = heights::analyse(&functions, container.is_bare)?;

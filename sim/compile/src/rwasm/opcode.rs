@@ -15,6 +15,8 @@ pub(super) enum Operand {
     None,
     /// 32 bits, then zeros.
     Word,
+    /// 32 bits, then zeros or, of a negative number, ones: compilers extend the constants of `i32` by their sign.
+    Signed,
     /// A distance in instructions with a sign, then zeros.
     Branch,
     /// Two numbers of 32 bits: cells to drop, and cells on top of them to keep.
@@ -80,7 +82,7 @@ opcodes! {
     I64Store8 I64Store16 I64Store32;
     MemorySize None MemoryGrow None MemoryFill None MemoryCopy None MemoryInit Word DataDrop Word
     TableSize Word TableGrow Word TableFill Word TableGet Word TableSet Word TableCopy Word TableInit Word
-    ElemDrop Word RefFunc Word I32Const Word I64Const Wide F32Const Word F64Const Wide;
+    ElemDrop Word RefFunc Word I32Const Signed I64Const Wide F32Const Word F64Const Wide;
     I32Eqz I32Eq I32Ne I32LtS I32LtU I32GtS I32GtU I32LeS I32LeU I32GeS I32GeU
     I64Eqz I64Eq I64Ne I64LtS I64LtU I64GtS I64GtU I64LeS I64LeU I64GeS I64GeU
     F32Eq F32Ne F32Lt F32Gt F32Le F32Ge F64Eq F64Ne F64Lt F64Gt F64Le F64Ge
@@ -159,13 +161,15 @@ impl Word {
             return Err(invalid(message, offset));
         };
         let bits = u64::from_le_bytes(rest);
-        let used = match opcode.operand() {
-            Operand::None => 0,
-            Operand::Word | Operand::Branch => u64::from(u32::MAX),
-            Operand::DropKeep | Operand::Wide => u64::MAX,
+        let (used, filled) = match opcode.operand() {
+            Operand::None => (0, "zero"),
+            Operand::Word | Operand::Branch => (u64::from(u32::MAX), "zero"),
+            Operand::Signed if bits as i64 == i64::from(bits as i32) => (u64::MAX, ""),
+            Operand::Signed => (u64::from(u32::MAX), "zero, nor its sign"),
+            Operand::DropKeep | Operand::Wide => (u64::MAX, ""),
         };
         if bits & !used != 0 {
-            let message = format!("bytes behind the operand of {} are not zero", opcode.name());
+            let message = format!("bytes after the operand of {} are not {filled}", opcode.name());
             return Err(invalid(message, offset + 1 + used.count_ones() as usize / 8));
         }
         Ok(Word { opcode, bits, offset })

@@ -46,9 +46,12 @@ pub(super) fn exit(code: &Code<'_>, shapes: &Shapes, at: usize) -> Exit {
         Opcode::BrIfEqz => Exit::To(vec![Start::At(next), Start::At(code.target(at))]),
         Opcode::BrAdjustIfNez | Opcode::ReturnIfNez => Exit::To(vec![Start::Taken(at), Start::At(next)]),
         Opcode::BrTable => Exit::To(code.table(at).map(Start::At).collect()),
-        Opcode::Unreachable | Opcode::Return | Opcode::ReturnCallInternal | Opcode::ReturnCallIndirect => {
-            Exit::To(Vec::new())
-        }
+        Opcode::Unreachable
+        | Opcode::Call
+        | Opcode::Return
+        | Opcode::ReturnCall
+        | Opcode::ReturnCallInternal
+        | Opcode::ReturnCallIndirect => Exit::To(Vec::new()),
         Opcode::CallInternal => returns(shapes.of_function(word.word() as usize).1),
         Opcode::CallIndirect => returns(shapes.of_signature(word.word()).is_some_and(|(_, returns)| returns)),
         _ => Exit::On(next),

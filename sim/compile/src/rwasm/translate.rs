@@ -164,6 +164,7 @@ impl Translator<'_> {
         let targets: Vec<_> = part.next.iter().map(|&part| jump(self.cells.block(part))).collect();
         match word.opcode {
             Opcode::Unreachable => Some(Terminator::Trap(Trap::Unreachable)),
+            Opcode::Call | Opcode::ReturnCall => Some(Terminator::Trap(Trap::UnknownImport)),
             Opcode::Br => Some(self.goes_on(part)),
             Opcode::BrAdjust => {
                 self.adjust(code.words[at + 1].drop_keep());

@@ -11,7 +11,7 @@ use crate::ir::{FunctionId, Module, Place, text, verify::verify};
 use crate::pica::{self, PicaOptions};
 use crate::rwasm::{self, RwasmOptions};
 use crate::shader::{self, ShaderKernel, ShaderOptions};
-use crate::wasm::{self, ExportedKernel, SourceMap};
+use crate::wasm::{self, ExportedKernel, SourceMap, UnknownImports};
 use crate::wasm2015;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,8 @@ use wave_isa::program::{Binding, not_text, read_file};
 pub struct SourceOptions {
     /// Its format, if the file is not to tell.
     pub format: Option<Format>,
+    /// What becomes of functions that a module in WebAssembly imports and nobody provides.
+    pub unknown_imports: UnknownImports,
     /// How rWasm is decoded.
     pub rwasm: RwasmOptions,
     /// How PICA200 shaders are decoded.
@@ -79,6 +81,7 @@ impl Source {
         options: &SourceOptions,
     ) -> Result<Option<Source>, Vec<Diagnostic>> {
         let file = path.display().to_string();
+        let unknown = options.unknown_imports;
         let as_text =
             || std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error.valid_up_to(), &file));
         let format = options.format.unwrap_or_else(|| Format::of(path, bytes));
@@ -91,16 +94,16 @@ impl Source {
         }
         let source = match format {
             Format::Wave | Format::Wbin => return Ok(None),
-            Format::Wasm if wasm::is_binary(bytes) => Source::of_wasm(file, bytes),
+            Format::Wasm if wasm::is_binary(bytes) => Source::of_wasm(file, bytes, unknown),
             Format::Wasm => Err(Diagnostic::error(format!(
                 "`{file}` is not WebAssembly: it does not begin with the bytes 00 61 73 6d"
             ))
             .hint("its text form has the extension .wat")),
             Format::Wat => as_text()
                 .and_then(|text| wasm::encode(&file, text))
-                .and_then(|bytes| Source::of_wasm(file, &bytes)),
+                .and_then(|bytes| Source::of_wasm(file, &bytes, unknown)),
             Format::C => c::compile(path, &CompileOptions::default()).and_then(|built| {
-                let source = Source::of_wasm(file, &built.wasm)?;
+                let source = Source::of_wasm(file, &built.wasm, unknown)?;
                 Ok(Source { is_kernel: true, warnings: built.warnings, ..source })
             }),
             Format::Wasm2015 => Source::of_wasm2015(file, bytes),
@@ -127,8 +130,8 @@ impl Source {
         source.map(Some).map_err(|error| vec![error])
     }
 
-    fn of_wasm(file: String, bytes: &[u8]) -> Result<Source, Diagnostic> {
-        let decoded = wasm::decode(bytes).map_err(|error| error.diagnostic(&file))?;
+    fn of_wasm(file: String, bytes: &[u8], unknown: UnknownImports) -> Result<Source, Diagnostic> {
+        let decoded = wasm::decode_with(bytes, unknown).map_err(|error| error.diagnostic(&file))?;
         let (is_kernel, lines) = (decoded.is_kernel, decoded.source);
         Source { is_kernel, lines, ..Source::new(file, decoded.module) }.verified()
     }
@@ -219,7 +222,7 @@ impl Source {
     /// # Errors
     /// Whatever is wrong with it.
     pub fn embedded(file: &str, wasm: &[u8], text: &str) -> Result<Source, Diagnostic> {
-        let source = Source::of_wasm(file.to_owned(), wasm)?;
+        let source = Source::of_wasm(file.to_owned(), wasm, UnknownImports::Refused)?;
         Ok(Source { is_kernel: true, text: Some(text.to_owned()), ..source })
     }
 

@@ -176,7 +176,7 @@ fn the_flat_form_goes_the_same_ways() {
     for _ in 0..2000 {
         let count = random.random_range(2..24);
         let function = random_function(&mut random, count);
-        let nodes = flat(&function, true).expect("it has no switches");
+        let nodes = flat(&function, true, 32).expect("it has no switches");
         let inside = |nodes: &[Node]| matches!(nodes.last(), Some(Node::End(_)));
         with_return += u32::from(inside(&nodes));
         for seed in 0..4 {

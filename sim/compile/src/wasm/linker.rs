@@ -7,6 +7,7 @@ use super::function::{translate, wrap};
 use super::intrinsics::{self, text};
 use super::module::{Callee, Index, Sections, check_table, value_type};
 use super::names::Names;
+use super::unknown::{self, UnknownImports};
 use super::{Error, Fault, Features, SourceMap};
 use crate::ir::{
     Constant, Data, Elements, Exported, Function, FunctionId, Global, GlobalId, Memory, MemoryId, Module,
@@ -46,6 +47,8 @@ pub struct Linker {
     local_memory: Option<MemoryId>,
     bare_memory: Option<MemoryId>,
     named: HashMap<String, Vec<(String, Exported)>>,
+    /// What becomes of imported functions that nobody provides.
+    pub(super) unknown: UnknownImports,
 }
 
 impl Linker {
@@ -140,6 +143,7 @@ struct Link<'a> {
     globals: Vec<Global>,
     /// Functions of `wave` that become functions, because a table or an export names them.
     wrapped: HashMap<u32, FunctionId>,
+    /// Those, and the ones in place of functions that nobody provides.
     wraps: Vec<Function>,
     is_kernel: bool,
 }
@@ -169,7 +173,7 @@ impl<'a> Link<'a> {
         };
         link.types();
         for (offset, import) in &sections.imports {
-            link.import(import).map_err(|error| error.at(*offset))?;
+            link.import(import, *offset).map_err(|error| error.at(*offset))?;
         }
         link.declare()?;
         Ok(link)
@@ -193,11 +197,21 @@ impl<'a> Link<'a> {
         }
     }
 
-    fn import(&mut self, import: &Import<'_>) -> Result<(), Error> {
+    fn import(&mut self, import: &Import<'_>, offset: u64) -> Result<(), Error> {
         let name = format!("`{}.{}`", import.module, import.name);
         let module = self.linker.named.get(import.module);
         if module.is_none() && import.module == "wave" {
             return self.import_intrinsic(import);
+        }
+        let is_known = module.is_some_and(|exports| exports.iter().any(|(export, _)| export == import.name));
+        if self.linker.unknown == UnknownImports::Trap
+            && !is_known
+            && let TypeRef::Func(ty) = import.ty
+        {
+            let function = unknown::function(import, self.index.signature(ty)?, offset);
+            self.index.functions.push((Callee::Function(self.next_wrap()), ty));
+            self.wraps.push(function);
+            return Ok(());
         }
         let Some(exports) = module else {
             let mut known: Vec<&str> = self.linker.named.keys().map(String::as_str).collect();
@@ -205,13 +219,16 @@ impl<'a> Link<'a> {
             known.sort_unstable();
             let message =
                 format!("nobody provides the import {name}: there is no module `{}`", import.module);
-            return Err(unlinkable(message).hint(format!("there is: {}", known.join(", "))));
+            return Err(
+                unlinkable(message).hint(unknown::hint(import, &format!("there is: {}", known.join(", "))))
+            );
         };
         let found = exports.iter().find(|(export, _)| export == import.name);
         let Some(&(_, exported)) = found else {
             let known: Vec<&str> = exports.iter().map(|(name, _)| name.as_str()).collect();
             let message = format!("nobody provides the import {name} (unknown import)");
-            return Err(unlinkable(message).hint(format!("`{}` has: {}", import.module, known.join(", "))));
+            let known = format!("`{}` has: {}", import.module, known.join(", "));
+            return Err(unlinkable(message).hint(unknown::hint(import, &known)));
         };
         let other = |what: &str| {
             unlinkable(format!("the import {name} has another type (incompatible import type): {what}"))
@@ -257,6 +274,12 @@ impl<'a> Link<'a> {
             _ => return Err(other("it is something else")),
         }
         Ok(())
+    }
+
+    /// The number of the next function that is none of the module's own.
+    fn next_wrap(&self) -> FunctionId {
+        let own = self.linker.module.functions.len() + self.sections.functions.len();
+        FunctionId::new(own + self.wraps.len())
     }
 
     fn import_intrinsic(&mut self, import: &Import<'_>) -> Result<(), Error> {
@@ -353,8 +376,7 @@ impl<'a> Link<'a> {
         let name = self.sections.imports.iter().filter(|(_, import)| matches!(import.ty, TypeRef::Func(_)));
         let name = name.map(|(_, import)| import.name).nth(index as usize).unwrap_or_default();
         let function = wrap(&self.index, name.to_owned(), callee, signature)?;
-        let first = self.linker.module.functions.len() + self.sections.functions.len();
-        let id = FunctionId::new(first + self.wraps.len());
+        let id = self.next_wrap();
         self.wraps.push(function);
         self.wrapped.insert(index, id);
         Ok(id)

@@ -3,7 +3,7 @@
 //! Taken is version 1 with what compilers emit today ([`Features`]); all else is refused by name. A module is parsed
 //! and validated as a whole before anything is made of it, so an error leaves nothing half-done. Functions of the
 //! module `wave` become operations ([`intrinsics`]); other imports come from modules that were given to a [`Linker`]
-//! before.
+//! before. A function that nobody provides may trap where it is called ([`UnknownImports`]).
 //!
 //! Atomics of the threads proposal act for the device and order nothing else; `atomic.fence` orders.
 
@@ -23,6 +23,7 @@ mod refusal;
 pub(crate) mod scan;
 mod source;
 mod text;
+mod unknown;
 
 pub use features::Features;
 pub(crate) use function::{Translator, wrap};
@@ -36,6 +37,7 @@ pub(crate) use operators::{Simple, Width, simple};
 pub(crate) use scan::Scan;
 pub use source::{Line, SourceMap};
 pub use text::encode;
+pub use unknown::UnknownImports;
 
 use crate::encoding::{Error, Fault};
 use crate::ir;
@@ -61,7 +63,16 @@ pub fn is_binary(bytes: &[u8]) -> bool {
 /// # Errors
 /// A module that is malformed, invalid, uses a feature that is not taken, or imports something that is not in `wave`.
 pub fn decode(bytes: &[u8]) -> Result<Decoded, Error> {
+    decode_with(bytes, UnknownImports::Refused)
+}
+
+/// As [`decode`]; imported functions that nobody provides may trap where they are called.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_with(bytes: &[u8], unknown: UnknownImports) -> Result<Decoded, Error> {
     let mut linker = Linker::new();
+    linker.unknown = unknown;
     let linked = linker.add(bytes)?;
     let mut module = linker.into_module();
     module.exports = linked.exports;

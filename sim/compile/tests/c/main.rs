@@ -3,6 +3,7 @@
 
 mod driver;
 mod examples;
+mod lines;
 mod quality;
 mod suite;
 

@@ -40,7 +40,7 @@ fn the_modules_are_those_that_clang_makes() {
     let folder = root().join("sim/kernels/c");
     // Debugging information names the sources without the place of this folder.
     let map = format!("-ffile-prefix-map={}/=", folder.display());
-    let options = CompileOptions { flags: vec![map, "-Wall".to_owned()], ..options };
+    let options = CompileOptions { flags: vec![map, "-Wall".to_owned()], sinks: true, ..options };
     for name in launch::c_suite() {
         let name = name.strip_prefix("c/").expect("it is in C");
         let built = c::compile(&folder.join(format!("{name}.c")), &options);

@@ -1,7 +1,7 @@
 //! From WebAssembly to rWasm: the bodies of functions.
 
 use super::encode::Context;
-use super::words::{Word, branch, drop_keep, wide, word};
+use super::words::{Word, branch, drop_keep, i32_constant, wide, word};
 use wasmparser::{
     BlockType, FrameKind, FuncToValidate, FunctionBody, MemArg, Operator, ValType, ValidatorResources,
 };
@@ -221,7 +221,7 @@ impl<'a> Function<'a> {
             O::TypedSelect { .. } => self.push("Select", 0),
             O::GlobalGet { global_index } => self.push("GlobalGet", global_index),
             O::GlobalSet { global_index } => self.push("GlobalSet", global_index),
-            O::I32Const { value } => self.push("I32Const", value as u32),
+            O::I32Const { value } => self.words.push(i32_constant(value)),
             O::F32Const { value } => self.push("F32Const", value.bits()),
             O::I64Const { value } => self.words.push(wide("I64Const", value as u64)),
             O::F64Const { value } => self.words.push(wide("F64Const", value.bits())),

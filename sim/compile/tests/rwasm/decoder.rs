@@ -1,7 +1,7 @@
 //! What the decoder makes of single modules, and what it says of wrong ones.
 
 use super::simulated::Simulator;
-use super::words::{Module, Word, branch, drop_keep, wide, word};
+use super::words::{Module, Word, branch, drop_keep, i32_constant, wide, word};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wave_compile::ir::interpret::{Instance, Limits};
@@ -362,6 +362,21 @@ fn cells_have_64_bits_and_integers_of_32_the_low_half() {
         &[(0, &[high]), (0, &[0]), (1, &[high]), (1, &[0]), (2, &[high]), (3, &[high | 0x8000_0000])];
     let wanted = [vec![1], vec![2], vec![5], vec![6], vec![1], vec![0xFFFF_FFFF_8000_0000, 0x8000_0000]];
     assert_eq!(run(&file, calls), wanted.map(Ok));
+}
+
+/// The compiler of rWasm extends a constant of 32 bits by its sign; the low half is the number, in a container and in a
+/// stream of instructions.
+#[test]
+fn constants_of_32_bits_may_have_their_sign_in_the_upper_half() {
+    let constants = [-1, i32::MIN, -100, 0, i32::MAX];
+    for value in constants {
+        let give = |constant: Word| [constant, drop_keep("Return", 0, 1)];
+        let file = module(&[&give(i32_constant(value)), &give(i32_const(value as u32))]);
+        let low = Ok(vec![u64::from(value as u32)]);
+        assert_eq!(run(&file, &[(0, &[]), (1, &[])]), [low.clone(), low], "{value}");
+        assert!(decoded(&file.bytes()).listing.text().contains(&format!("i32_const {value}\n")), "{value}");
+        assert!(is_bare(&give(i32_constant(value)).concat()), "{value}");
+    }
 }
 
 /// A segment that was dropped has no bytes, whatever others take from the same section.

@@ -1,7 +1,7 @@
 //! From WebAssembly to rWasm, by the rules of the format: an encoder for tests.
 
 use super::bodies::Function;
-use super::words::{Module, Word, drop_keep, wide, word};
+use super::words::{Module, Word, drop_keep, i32_constant, wide, word};
 use std::collections::BTreeSet;
 use wasmparser::{
     ConstExpr, Data, DataKind, Element, ElementItems, ElementKind, ExternalKind, FuncToValidate, FuncType,
@@ -163,7 +163,7 @@ fn constant(expression: &ConstExpr<'_>, is_global: bool) -> Vec<Word> {
         let operator = operator.expect("valid");
         words.push(match operator {
             Operator::I32Const { value } if is_global => wide("I64Const", u64::from(value as u32)),
-            Operator::I32Const { value } => word("I32Const", value as u32),
+            Operator::I32Const { value } => i32_constant(value),
             Operator::I64Const { value } => wide("I64Const", value as u64),
             Operator::F32Const { value } => wide("I64Const", value.bits().into()),
             Operator::F64Const { value } => wide("I64Const", value.bits()),

@@ -15,7 +15,9 @@ const COUNTS: &str = "(module (func (param i32) (result i32) (local i32)
 fn module(fuel: Option<u64>) -> Module {
     let bytes = wave_compile::wasm::encode("counts.wat", COUNTS).expect("a module");
     let encoded = encode(&bytes, Some(3)).expect("rWasm has it");
-    decode(&encoded.module.bytes(), &RwasmOptions { fuel }).expect("it is right").module
+    decode(&encoded.module.bytes(), &RwasmOptions { fuel, ..RwasmOptions::default() })
+        .expect("it is right")
+        .module
 }
 
 fn call(instance: &Instance, turns: u64) -> Result<u64, Trap> {

@@ -1,6 +1,7 @@
 //! Tests of the decoder of rWasm.
 
 mod bodies;
+mod compiled;
 mod decoder;
 mod encode;
 mod example;

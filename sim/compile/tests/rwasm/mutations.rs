@@ -98,7 +98,7 @@ fn campaign(inputs: u64) {
         }
         let fuel = Some(random.random()).filter(|_| seed % 2 == 0);
         let result = std::panic::catch_unwind(|| {
-            let decoded = match decode(&input, &RwasmOptions { fuel }) {
+            let decoded = match decode(&input, &RwasmOptions { fuel, host_calls_trap: fuel.is_some() }) {
                 Ok(decoded) => decoded,
                 Err(error) => {
                     let is_inside = error.offset.is_none_or(|offset| offset <= input.len() as u64);

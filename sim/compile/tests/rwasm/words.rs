@@ -18,6 +18,11 @@ pub(crate) fn word(name: &str, operand: u32) -> Word {
     wide(name, operand.into())
 }
 
+/// A constant of 32 bits as the compiler of rWasm writes it: the upper half has its sign.
+pub(crate) fn i32_constant(value: i32) -> Word {
+    wide("I32Const", i64::from(value) as u64)
+}
+
 /// A branch by a number of instructions.
 pub(crate) fn branch(name: &str, distance: i64) -> Word {
     word(name, distance as i32 as u32)

@@ -1,9 +1,11 @@
 //! What the decoder says of wrong modules.
 
 use super::decoder::{decoded, get, i32_const, module};
-use super::words::{Module, Word, branch, drop_keep, word};
+use super::words::{Module, Word, branch, drop_keep, wide, word};
+use std::sync::Arc;
 use wave_compile::encoding::{Error, Fault};
-use wave_compile::ir::FunctionId;
+use wave_compile::ir::interpret::{Instance, Limits};
+use wave_compile::ir::{Constant, FunctionId, Trap, verify};
 use wave_compile::rwasm::{RwasmOptions, decode};
 
 fn error(module: &Module) -> Error {
@@ -129,8 +131,21 @@ fn wrong_code_has_a_place() {
     let error = self::error(&module(&[&[padded, ret]]));
     assert_eq!(
         (error.message.as_str(), error.offset),
-        ("bytes behind the operand of drop are not zero", Some(25))
+        ("bytes after the operand of drop are not zero", Some(25))
     );
+    for (name, bits, filled) in [
+        ("I32Const", 1 << 32, "zero, nor its sign"),
+        ("I32Const", 0xFFFF_FFFF_7FFF_FFFF, "zero, nor its sign"),
+        ("I32Const", 0xFFFF_FFFE_8000_0000, "zero, nor its sign"),
+        ("F32Const", 0xFFFF_FFFF_8000_0000, "zero"),
+        ("LocalGet", 0xFFFF_FFFF_FFFF_FFFF, "zero"),
+        ("Br", 0xFFFF_FFFF_FFFF_FFFF, "zero"),
+    ] {
+        let error = self::error(&module(&[&[wide(name, bits), ret]]));
+        let (start, end) = ("bytes after the operand of ", format!(" are not {filled}"));
+        assert!(error.message.starts_with(start) && error.message.ends_with(&end), "{error}");
+        assert_eq!(error.offset, Some(24 + 5), "{name} {bits:#x}");
+    }
     let two = [get(1), drop_keep("ReturnIfNez", 0, 0), drop_keep("Return", 0, 1)];
     let (message, place) = error_in(&two);
     assert!(message.starts_with("the function takes ") && place > 0, "{message}");
@@ -165,5 +180,29 @@ fn host_functions_are_refused_by_number() {
         assert_eq!(error.fault, Fault::Refused);
         assert_eq!(error.message, format!("this module uses {what}, which is not taken"));
         assert_eq!(error.offset, Some(24));
+        assert!(error.hint.is_some_and(|hint| hint.contains("--imports trap")));
     }
+}
+
+/// What comes behind a call of a host function is not looked at, and other functions do what they do.
+#[test]
+fn calls_of_host_functions_may_trap() {
+    let wrapper = [word("ConsumeFuel", 1), word("Call", 12), drop_keep("Return", 0, 0)];
+    let caller = [get(1), word("CallInternal", 0), word("Drop", 0), word("Drop", 0), word("Drop", 0)];
+    let tail = [word("ReturnCall", 3), drop_keep("Return", 0, 0)];
+    let right = [get(1), i32_const(1), word("I32Add", 0), drop_keep("Return", 1, 1)];
+    let options = RwasmOptions { host_calls_trap: true, ..RwasmOptions::default() };
+    let file = module(&[&wrapper, &caller, &tail, &right]);
+    let decoded = decode(&file.bytes(), &options).unwrap_or_else(|error| panic!("{error}"));
+    verify::verify(&decoded.module).unwrap_or_else(|error| panic!("{error}"));
+    let instance = Instance::new(Arc::new(decoded.module)).expect("it starts");
+    let call = |number: u32, arguments: &[u64]| {
+        let arguments: Vec<Constant> = arguments.iter().map(|&bits| Constant::I64(bits)).collect();
+        let called = instance.call(FunctionId::from_u32(number), &arguments, &Limits::default());
+        called.map_err(|trapped| (trapped.trap, decoded.listing.line(trapped.place)))
+    };
+    assert_eq!(call(0, &[]), Err((Trap::UnknownImport, Some(3))));
+    assert_eq!(call(1, &[7]), Err((Trap::UnknownImport, Some(3))));
+    assert_eq!(call(2, &[]), Err((Trap::UnknownImport, Some(12))));
+    assert_eq!(call(3, &[7]), Ok(vec![Constant::I64(8)]));
 }

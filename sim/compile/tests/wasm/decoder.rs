@@ -1,9 +1,11 @@
 //! What the decoder makes of single modules, and what it says of wrong ones.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use wave_compile::encoding::{Error, Fault};
-use wave_compile::ir::{Module, Operation, Terminator, verify};
-use wave_compile::wasm::{Decoded, c_header, decode, encode, intrinsics};
+use wave_compile::ir::interpret::{Instance, Limits};
+use wave_compile::ir::{Constant, Exported, Module, Operation, Terminator, Trap, verify};
+use wave_compile::wasm::{Decoded, UnknownImports, c_header, decode, decode_with, encode, intrinsics};
 
 /// A module in text.
 fn wat(text: &str) -> Vec<u8> {
@@ -153,11 +155,48 @@ fn an_import_that_nobody_provides_is_refused_with_what_there_is() {
     let unknown = error("(module (import \"env\" \"printf\" (func (param i32))))");
     assert_eq!(unknown.fault, Fault::Unlinkable);
     assert!(unknown.message.contains("`env.printf`"), "{unknown}");
-    assert_eq!(unknown.hint.as_deref(), Some("there is: wave"));
+    assert_eq!(
+        unknown.hint.as_deref(),
+        Some("there is: wave; with --imports trap only a call of the function traps")
+    );
     let near = error("(module (import \"wave\" \"thread_idx\" (func (result i32))))");
     assert!(near.hint.as_deref().is_some_and(|hint| hint.contains("`thread_id_x`")), "{near:?}");
     let other = error("(module (import \"wave\" \"lane_id\" (func (param i32))))");
     assert!(other.message.contains("(i32) -> ()") && other.message.contains("() -> (i32)"), "{other}");
+}
+
+/// A call of a function that nobody provides traps, and the place of the trap is in a function of that name; what does
+/// not call it is as always.
+#[test]
+fn calls_of_unknown_imports_may_trap() {
+    let text = "(module (import \"env\" \"abort\" (func $abort (param i32) (result i64))) \
+        (import \"env\" \"log\" (func $log)) (table 2 funcref) (elem (i32.const 0) $log $right) \
+        (func $right (export \"right\") (result i32) i32.const 7) \
+        (func (export \"wrong\") (result i64) (call $abort (i32.const 1))) \
+        (func (export \"through\") (param i32) (call_indirect (local.get 0))))";
+    let bytes = encode("k.wat", text).expect("it is right");
+    assert_eq!(decode(&bytes).expect_err("it is refused").fault, Fault::Unlinkable);
+    let module = decode_with(&bytes, UnknownImports::Trap).unwrap_or_else(|error| panic!("{error}")).module;
+    verify::verify(&module).unwrap_or_else(|error| panic!("{error}"));
+    let instance = Instance::new(Arc::new(module)).expect("it has no start");
+    let call = |name: &str, arguments: &[Constant]| {
+        let found = instance.module().exports.iter().find(|(export, _)| export == name);
+        let Some(&(_, Exported::Function(function))) = found else { panic!("{name}") };
+        instance.call(function, arguments, &Limits::default())
+    };
+    assert_eq!(call("right", &[]), Ok(vec![Constant::I32(7)]));
+    for (name, arguments, import) in
+        [("wrong", &[][..], "env.abort"), ("through", &[Constant::I32(0)], "env.log")]
+    {
+        let trapped = call(name, arguments).expect_err("it traps");
+        assert_eq!(trapped.trap, Trap::UnknownImport);
+        let functions = instance.module().functions.values().filter(|function| function.at <= trapped.place);
+        let last = functions.max_by_key(|function| function.at).expect("there is one");
+        assert_eq!(last.name.as_deref(), Some(import));
+    }
+    let memory = encode("k.wat", "(module (import \"env\" \"memory\" (memory 1)))").expect("it is right");
+    let error = decode_with(&memory, UnknownImports::Trap).expect_err("a memory does not trap");
+    assert_eq!(error.hint.as_deref(), Some("there is: wave"));
 }
 
 #[test]

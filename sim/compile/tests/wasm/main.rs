@@ -1,5 +1,6 @@
 //! Tests of the decoder of WebAssembly.
 
+mod assemblyscript;
 mod conformance;
 mod decoder;
 mod interpreted;

@@ -172,8 +172,14 @@ fn make_ready(all: &Module, state: &State, function: FunctionId) -> Result<Ready
     for (id, table) in &mut all.tables {
         table.places = state.tables[id].places;
     }
-    let options =
-        InstanceOptions { function, start: None, most_pages: MOST_PAGES, most_places: DEFAULT_TABLE_PLACES };
+    let lanes = wave_isa::MAX_WAVE_WIDTH as u32;
+    let options = InstanceOptions {
+        function,
+        start: None,
+        most_pages: MOST_PAGES,
+        most_places: DEFAULT_TABLE_PLACES,
+        lanes,
+    };
     let instances = instances(&all, &options)?;
     if let Err(invalid) = wave_compile::ir::verify::verify(&instances.module) {
         panic!("{invalid}\n{}", instances.module);
@@ -188,7 +194,7 @@ pub(crate) fn missing(error: &CompileError) -> String {
     match &error.reason {
         Reason::Recursion(_) => "recursion".to_owned(),
         Reason::Registers { .. } => "more registers than there are".to_owned(),
-        Reason::Private(_) => "more private memory than addresses reach".to_owned(),
+        Reason::Private(..) => "more private memory than addresses reach".to_owned(),
         Reason::Nesting(..) => "nesting".to_owned(),
         Reason::Type(_, ty) => format!("the type {ty}"),
         reason => reason.to_string(),

@@ -45,7 +45,7 @@ pub struct Divergence {
     frames: Vec<Frame>,
     calls: Vec<Call>,
     /// Constructs opened and not closed since the active mask became empty.
-    skipped: u32,
+    pub(crate) skipped: u32,
     #[spec]
     max_frames: usize,
     #[spec]

@@ -11,6 +11,7 @@
 mod follow;
 mod footprint;
 mod grid;
+mod inactive;
 mod polling;
 mod run;
 mod turn;
@@ -192,7 +193,8 @@ impl Execution {
         let shape = Shape::new(launch, occupancy.waves_per_workgroup, config);
         let grid = Grid::new(config, launch, occupancy, ops.uses_mma);
         let room = room(config, &occupancy);
-        Ok(Execution { lanes: Lanes::new(ops, shape, launch.kernel, config), grid, room })
+        let code = &program.code[kernel.code.start as usize..kernel.code.end as usize];
+        Ok(Execution { lanes: Lanes::new((ops, code), shape, launch.kernel, config), grid, room })
     }
 
     /// Only these workgroups of a launch, by their linear index, on device memory of so many bytes; nothing of it has

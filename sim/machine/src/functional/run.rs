@@ -1,5 +1,6 @@
 //! A run: instructions of a wave that need nothing but its registers, predicates and control state, one after the other.
 
+use super::inactive::Regions;
 use crate::alu::{self, HostVectors, LANES, RowOp, zero_lanes};
 use crate::core::divergence::{Divergence, Next};
 use crate::core::uop::{Kind, MicroOp, MicroOps};
@@ -97,6 +98,7 @@ pub(super) struct Run<'a> {
     pub(super) ops: &'a MicroOps,
     /// The kernel, a step for each word.
     pub(super) steps: &'a [Step],
+    pub(super) regions: &'a Regions,
     /// The word of the next instruction.
     pub(super) word: u32,
     /// Instructions that it may execute at most.
@@ -145,12 +147,15 @@ impl Run<'_> {
     /// `update` runs one instruction on the registers, in the lanes that take part; with the lanes in which its condition
     /// holds, and scratch space.
     #[inline(always)]
-    fn each(self, update: impl Fn(&RowOp, &mut [u32], (u64, u64), &mut [u32]) -> u64) -> Ran {
+    fn each(mut self, update: impl Fn(&RowOp, &mut [u32], (u64, u64), &mut [u32]) -> u64) -> Ran {
         let mut ran = Ran { word: self.word, ..Ran::default() };
         let mut predicates = [!0; 2 * PREDICATES];
         predicates[..PREDICATES].copy_from_slice(self.predicates);
         let mut active = self.control.active;
         let mut left = self.most;
+        if active == 0 {
+            left -= self.pass(&mut ran, left);
+        }
         // Instructions left when the active mask was set.
         let mut since = left;
         while left > 0
@@ -179,6 +184,10 @@ impl Run<'_> {
                 active = self.control.active;
                 if ran.ended || ran.fault.is_some() {
                     break;
+                }
+                if active == 0 {
+                    left -= self.pass(&mut ran, left);
+                    since = left;
                 }
                 continue;
             }
@@ -210,6 +219,13 @@ impl Run<'_> {
         ran.steps = self.most - left;
         self.predicates.copy_from_slice(&predicates[..PREDICATES]);
         ran
+    }
+
+    /// Passes what no lane executes.
+    fn pass(&mut self, ran: &mut Ran, most: u64) -> u64 {
+        let passed = self.regions.pass(&mut ran.word, &mut self.control.skipped, most);
+        ran.squashed += passed;
+        passed
     }
 }
 

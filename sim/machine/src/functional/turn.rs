@@ -1,6 +1,7 @@
 //! A turn of a wave: its instructions, one after the other, as isa.md defines them.
 
 use super::footprint::Footprint;
+use super::inactive::Regions;
 use super::run::{Run, Step};
 use super::wave::Wave;
 use crate::alu::{self, FRAGMENT_ROWS, HostVectors};
@@ -70,6 +71,7 @@ pub(super) struct Lanes {
     pub(super) ops: MicroOps,
     /// The instructions again, as a run executes them.
     steps_of_run: Vec<Step>,
+    regions: Regions,
     pub(super) shape: Shape,
     pub(super) width: usize,
     kernel: usize,
@@ -92,7 +94,13 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    pub(super) fn new(ops: MicroOps, shape: Shape, kernel: usize, config: &Config) -> Lanes {
+    /// Lanes for a kernel, decoded and as its words.
+    pub(super) fn new(
+        (ops, code): (MicroOps, &[u32]),
+        shape: Shape,
+        kernel: usize,
+        config: &Config,
+    ) -> Lanes {
         let width = config.core.wave_width as usize;
         let mut threads = vec![0; shape.waves as usize * 3 * width];
         for (index, row) in threads.chunks_exact_mut(width).enumerate() {
@@ -101,6 +109,7 @@ impl Lanes {
         let memory = Op::DeviceLoadU32.memory().expect("a load");
         Lanes {
             steps_of_run: Step::all(&ops),
+            regions: Regions::new(code),
             ops,
             shape,
             width,
@@ -169,6 +178,7 @@ impl Lanes {
                 let run = Run {
                     ops: &self.ops,
                     steps: &self.steps_of_run,
+                    regions: &self.regions,
                     word,
                     most: if WATCHED { 1 } else { most - steps },
                     control: &mut wave.control,

@@ -1,6 +1,7 @@
 //! The machine without timing: waves that wait for one another, runs that stop on the way, faults.
 
 mod faults;
+mod inactive;
 mod places;
 mod stops;
 mod synchronisation;

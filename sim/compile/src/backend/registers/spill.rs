@@ -5,7 +5,7 @@
 //! one instruction makes from nothing is made again instead.
 
 use super::super::code::{Code, Register, Selected, Slot};
-use super::super::private::{self, WORD_DISTANCE};
+use super::super::private;
 use super::graph::Graph;
 use crate::ir::Place;
 use std::collections::HashMap;
@@ -191,7 +191,7 @@ impl Rewriter<'_> {
     fn address(&mut self, to: Register, word: u32, at: Place) {
         let base = self.base.expect("a value in memory needs the base");
         let mut distance = Code::with(Op::MovImm, &[Slot::Register(to)], at);
-        distance.imm = (WORD_DISTANCE * (word + 1)).wrapping_neg();
+        distance.imm = (4 * self.selected.lanes * (word + 1)).wrapping_neg();
         distance.keeps = to.row > 0;
         self.selected.code.push(distance);
         let slots = [to, to, base].map(Slot::Register);

@@ -21,8 +21,8 @@ pub(super) const ENDED: u32 = 0;
 pub(super) const RETURNED: u32 = 1;
 /// The first argument.
 const FIRST: u32 = 8;
-/// Most bytes of a context: 64 of them have 4 GiB together.
-const MOST_BYTES: u64 = 1 << 26;
+/// Most bytes of the contexts of a wave.
+const MOST_BYTES: u64 = 1 << 32;
 
 /// A memory or a table: where its parts are, and how large it is, in bytes or in places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,7 +158,7 @@ impl Layout {
         });
         let memories = memories.collect();
         let bytes = to.0.next_multiple_of(16);
-        if bytes > MOST_BYTES {
+        if bytes > MOST_BYTES / u64::from(options.lanes) {
             return Err(bytes);
         }
         let in_tables = reached.in_tables.clone();
@@ -298,6 +298,7 @@ pub struct Lane<'a> {
     memory: &'a mut [u8],
     /// The region of its wave.
     region: usize,
+    plan: &'a Plan,
     lane: u32,
     /// Where the context begins in private memory.
     base: u32,
@@ -308,12 +309,13 @@ impl<'a> Lane<'a> {
     /// argument.
     ///
     /// # Panics
-    /// If the image ends before the region of the wave does.
-    pub fn new(memory: &'a mut [u8], plan: &Plan, start: u32, wave: u32, lane: u32) -> Lane<'a> {
+    /// If the image ends before the region of the wave does, and if the region has no room for the lane.
+    pub fn new(memory: &'a mut [u8], plan: &'a Plan, start: u32, wave: u32, lane: u32) -> Lane<'a> {
         let bytes = plan.bytes_per_wave() as usize;
         let region = start as usize + bytes * wave as usize;
         assert!(region + bytes <= memory.len(), "the image has room for the wave");
-        Lane { memory, region, lane, base: plan.memories[context()] }
+        assert!(lane < plan.lanes, "the region has room for the lane");
+        Lane { memory, region, plan, lane, base: plan.memories[context()] }
     }
 
     /// The bytes of the context, without those into which memories have not grown.
@@ -331,7 +333,7 @@ impl<'a> Lane<'a> {
     }
 
     fn place(&self, address: u32) -> usize {
-        self.region + Plan::distance(self.lane, self.base + address) as usize
+        self.region + self.plan.distance(self.lane, self.base + address) as usize
     }
 
     fn get(&self, address: u32) -> u32 {

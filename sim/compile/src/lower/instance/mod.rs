@@ -41,6 +41,8 @@ pub struct InstanceOptions {
     pub most_pages: u64,
     /// Places up to which each table may grow, if its module says no less.
     pub most_places: u64,
+    /// Threads of a wave for which there is room, a power of two.
+    pub lanes: u32,
 }
 
 /// A module for instances.
@@ -79,7 +81,8 @@ pub fn instances(module: &Module, options: &InstanceOptions) -> Result<Instances
         return Err(wrong(Reason::NoFunction));
     }
     let reached = reach::reach(module, &[Some(id), options.start]);
-    let layout = Layout::new(module, id, &reached, options).map_err(|bytes| wrong(Reason::Private(bytes)))?;
+    let layout = Layout::new(module, id, &reached, options)
+        .map_err(|bytes| wrong(Reason::Private(bytes, options.lanes)))?;
     let mut made = Module::default();
     made.memories.push(Memory::new(
         Space::Private,
