@@ -1,11 +1,12 @@
-//! Instances of a module: every lane calls a function of an instance of its own, and its results are printed.
+//! Instances of a module: every lane calls functions of an instance of its own, and their results are printed.
 
 use super::args::LaunchArgs;
 use super::values::Dimensions;
 use super::work::Work;
+use super::{files, inputs};
 use serde_json::{Value, json};
-use std::path::Path;
-use wave_compile::batch::{Batch, Call, Called};
+use std::path::{Path, PathBuf};
+use wave_compile::batch::{Batch, Called, Calls};
 use wave_compile::ir::{Constant, Exported, FunctionId, Module, PAGE_BYTES, Place, Type};
 use wave_compile::lower::instance::Ended;
 use wave_compile::source::{Format, Source, SourceOptions};
@@ -28,7 +29,12 @@ const WAVE_PLACES: u64 = 64;
 /// # Errors
 /// What is wrong with the file, if the flags ask for instances.
 pub(crate) fn module(path: &Path, args: &LaunchArgs) -> Result<Option<Source>, Vec<Diagnostic>> {
-    let is_asked = args.instances.instances || args.instances.function.is_some();
+    let asked = &args.instances;
+    let is_asked = asked.instances
+        || asked.function.is_some()
+        || !asked.call.is_empty()
+        || asked.instance_load.is_some()
+        || asked.instance_save.is_some();
     let Ok(bytes) = read_file(path) else { return Ok(None) };
     let options = args.source.options();
     let format = options.format.unwrap_or_else(|| Format::of(path, &bytes));
@@ -59,10 +65,13 @@ pub(crate) fn program(
 ) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
     let source = Source::read(path, &read_file(path)?, options)?.ok_or_else(|| vec![no_module(path)])?;
     let (_, function) = chosen(&source, Some(function)).map_err(|error| vec![error])?;
-    let call =
-        Call { function, arguments: Vec::new(), memory_bytes: DEFAULT_MEMORY_BYTES, f64_instructions: false };
+    let calls = Calls {
+        steps: vec![(function, Vec::new())],
+        memory_bytes: DEFAULT_MEMORY_BYTES,
+        f64_instructions: false,
+    };
     let warnings = source.warnings.clone();
-    let (program, _) = Batch::new(source, call).map_err(|error| vec![error])?;
+    let (program, _) = Batch::new(source, calls).map_err(|error| vec![error])?;
     Ok((program, warnings))
 }
 
@@ -75,14 +84,16 @@ fn no_module(path: &Path) -> Diagnostic {
 #[derive(Debug)]
 pub(crate) struct Instances {
     batch: Batch,
-    /// Name of the function.
-    function: String,
-    /// Types of its results.
-    results: Vec<Type>,
+    /// Names of the functions, in the order of the calls.
+    functions: Vec<String>,
+    /// Types of the results of each.
+    results: Vec<Vec<Type>>,
     /// Where their memory begins, once it is placed.
     start: u32,
     launch: Launch,
     wave_width: u32,
+    /// Where the linear memories go after the run.
+    save: Option<PathBuf>,
 }
 
 /// The launch in which every thread calls the function of an instance of its own.
@@ -97,8 +108,9 @@ pub(crate) fn work(
 ) -> Result<Work, Vec<Diagnostic>> {
     let one = |error: Diagnostic| vec![error];
     refuse_others(args).map_err(one)?;
-    let (name, function) = chosen(&source, args.instances.function.as_deref()).map_err(one)?;
-    let name = name.to_owned();
+    let wanted = wanted(&source, args).map_err(one)?;
+    let names: Vec<String> = wanted.iter().map(|wanted| wanted.name.clone()).collect();
+    let name = names.join(", ");
     let sizes =
         |given: Option<&Dimensions>, default: [u32; 3]| given.map_or(default, |Dimensions(sizes)| *sizes);
     let (grid, workgroup) =
@@ -108,19 +120,26 @@ pub(crate) fn work(
     let waves = product(grid).saturating_mul(product(workgroup).div_ceil(wave_width.into()));
     let most = bytes / 2 / WAVE_PLACES / waves / PAGE_BYTES * PAGE_BYTES;
     let default_memory = most.clamp(PAGE_BYTES, DEFAULT_MEMORY_BYTES);
-    let call = Call {
-        function,
-        arguments: arguments(&source, function, &name, &args.param).map_err(one)?,
+    let results = wanted.iter().map(|wanted| wanted.results.clone()).collect();
+    let calls = Calls {
+        steps: wanted.into_iter().map(|wanted| (wanted.function, wanted.arguments)).collect(),
         memory_bytes: args.instances.instance_memory.unwrap_or(default_memory),
         f64_instructions: config.capabilities.f64,
     };
-    let results = results(&source, function, &name, &args.instances.result_types).map_err(one)?;
     let warnings = source.warnings.clone();
-    let (program, batch) = Batch::new(source, call).map_err(one)?;
+    let (program, mut batch) = Batch::new(source, calls).map_err(one)?;
+    if let Some(file) = &args.instances.instance_load {
+        load(&mut batch, file).map_err(one)?;
+    }
     let mut launch = Launch::of(&program, 0, grid);
     launch.workgroup = workgroup;
+    let save = args.instances.instance_save.clone();
+    if let Some(file) = &save {
+        check_save(file, &batch, launch.workgroups().saturating_mul(launch.threads())).map_err(one)?;
+    }
+    let functions = names;
     let instances =
-        Instances { batch, function: name.clone(), results, start: 0, launch: launch.clone(), wave_width };
+        Instances { batch, functions, results, save, start: 0, launch: launch.clone(), wave_width };
     Ok(Work {
         name,
         program,
@@ -146,35 +165,57 @@ impl Instances {
     /// What the calls came to.
     pub(crate) fn calls(&self, memory: &mut [u8]) -> Vec<Called> {
         let mut calls = self.batch.calls(&self.launch, self.wave_width, self.start, memory);
-        for call in &mut calls {
-            for (result, &ty) in call.results.iter_mut().zip(&self.results) {
+        for (results, types) in calls.iter_mut().flat_map(|call| call.results.iter_mut().zip(&self.results)) {
+            for (result, &ty) in results.iter_mut().zip(types) {
                 *result = Constant::from_bits(ty, result.bits());
             }
         }
         calls
     }
 
-    /// A line for each call; `bits` in hexadecimal.
+    /// Writes the linear memories where the flags say.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn save(&self, memory: &mut [u8]) -> Result<(), Vec<Diagnostic>> {
+        let Some(file) = &self.save else { return Ok(()) };
+        let mut saved = Ok(());
+        self.batch.memories(&self.launch, self.wave_width, self.start, memory, &mut |thread, bytes| {
+            if saved.is_ok() {
+                saved = files::write(&of_thread(file, thread), &bytes, SAVE);
+            }
+        });
+        saved
+    }
+
+    /// A line for each instance, or for each call if there are several; `bits` in hexadecimal.
     pub(crate) fn text(&self, cycles: u64, calls: &[Called], bits: bool) -> String {
-        let (source, name) = (self.batch.source(), &self.function);
+        let (source, names) = (self.batch.source(), &self.functions);
         let instances = counted(calls.len() as u64, "instance");
-        let mut text = format!("{name}: {instances}, {}\n\n", counted(cycles, "cycle"));
-        let rows: Vec<String> = calls
-            .iter()
-            .map(|call| match call.ended {
-                Ended::Returned => {
-                    let results = call.results.iter().map(|&value| shown(value, bits));
-                    let fuel = call.fuel.map(|fuel| format!("fuel left: {fuel}"));
-                    results.chain(fuel).collect::<Vec<_>>().join("  ")
-                }
-                ended => trapped(source, ended),
-            })
-            .collect();
+        let mut text = format!("{}: {instances}, {}\n\n", names.join(", "), counted(cycles, "cycle"));
         let width = calls.len().saturating_sub(1).to_string().len().max("thread".len());
-        text += &format!("{:>width$}  result\n", "thread");
-        for (thread, row) in rows.iter().enumerate() {
-            text += format!("{thread:>width$}  {row}").trim_end();
-            text += "\n";
+        let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("call".len());
+        let row = |thread: &str, call: &str, what: &str| {
+            let row = match names.as_slice() {
+                [_] => format!("{thread:>width$}  {what}"),
+                _ => format!("{thread:>width$}  {call:<name_width$}  {what}"),
+            };
+            format!("{}\n", row.trim_end())
+        };
+        text += &row("thread", "call", "result");
+        for (thread, call) in calls.iter().enumerate() {
+            let thread = thread.to_string();
+            let fuel = call.fuel.map(|fuel| format!("fuel left: {fuel}"));
+            for (number, (name, results)) in names.iter().zip(&call.results).enumerate() {
+                let is_last = number + 1 == names.len() && call.ended == Ended::Returned;
+                let results = results.iter().map(|&value| shown(value, bits));
+                let shown: Vec<String> = results.chain(fuel.clone().filter(|_| is_last)).collect();
+                text += &row(&thread, name, &shown.join("  "));
+            }
+            if call.ended != Ended::Returned {
+                let name = names.get(call.results.len()).map_or("", String::as_str);
+                text += &row(&thread, name, &trapped(source, call.ended));
+            }
         }
         let count = calls.iter().filter(|call| call.ended != Ended::Returned).count();
         if count > 0 {
@@ -185,7 +226,7 @@ impl Instances {
 
     /// The calls as a document for programs.
     pub(crate) fn json(&self, cycles: u64, calls: &[Called]) -> String {
-        let (source, name) = (self.batch.source(), &self.function);
+        let (source, names) = (self.batch.source(), &self.functions);
         let value = |&value: &Constant| {
             let plain = match value {
                 Constant::Bool(value) => json!(value),
@@ -197,32 +238,117 @@ impl Instances {
             };
             json!({ "type": value.ty().name(), "value": plain, "bits": shown(value, true) })
         };
-        let call = |(thread, call): (usize, &Called)| match call.ended {
-            Ended::Returned => {
-                let results: Vec<Value> = call.results.iter().map(value).collect();
-                match call.fuel {
-                    Some(fuel) => json!({ "thread": thread, "results": results, "fuel_left": fuel }),
-                    None => json!({ "thread": thread, "results": results }),
+        let results = |results: &Vec<Constant>| results.iter().map(value).collect::<Vec<Value>>();
+        let instance = |(thread, call): (usize, &Called)| {
+            let mut instance = json!({ "thread": thread });
+            match call.ended {
+                Ended::Returned if names.len() == 1 => {
+                    instance["results"] = call.results.first().map(results).into();
                 }
+                Ended::Returned => {}
+                Ended::Trapped(trap, place) => {
+                    instance["trap"] = json!({
+                        "kind": trap.name(),
+                        "function": function_of(&source.module, place),
+                        "offset": place.0,
+                        "line": source.line(place),
+                    });
+                }
+                Ended::Not => instance["trap"] = Value::Null,
             }
-            Ended::Trapped(trap, place) => json!({ "thread": thread, "trap": {
-                "kind": trap.name(),
-                "function": function_of(&source.module, place),
-                "offset": place.0,
-                "line": source.line(place),
-            }}),
-            Ended::Not => json!({ "thread": thread, "trap": Value::Null }),
+            if names.len() > 1 {
+                let returned = names.iter().zip(&call.results);
+                let returned: Vec<Value> = returned
+                    .map(|(name, values)| json!({ "function": name, "results": results(values) }))
+                    .collect();
+                instance["calls"] = returned.into();
+            }
+            if let (Some(fuel), Ended::Returned) = (call.fuel, call.ended) {
+                instance["fuel_left"] = fuel.into();
+            }
+            instance
         };
-        let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
-        let document =
-            json!({ "module": source.file, "function": name, "cycles": cycles, "instances": calls });
+        let all: Vec<Value> = calls.iter().enumerate().map(instance).collect();
+        let mut document = json!({ "module": source.file, "cycles": cycles, "instances": all });
+        match names.as_slice() {
+            [name] => document["function"] = name.as_str().into(),
+            names => document["functions"] = names.into(),
+        }
         format!("{document:#}\n")
     }
 }
 
+/// The flag, in messages.
+const SAVE: &str = "--instance-save";
+/// The flag, in messages.
+const LOAD: &str = "--instance-load";
+/// What stands for the number of a thread in the name of a file.
+const THREAD: &str = "{thread}";
+
+/// The file for the memory of a thread.
+fn of_thread(file: &Path, thread: usize) -> PathBuf {
+    PathBuf::from(file.to_string_lossy().replace(THREAD, &thread.to_string()))
+}
+
+/// Makes sure that the memories of so many instances can be written.
+fn check_save(file: &Path, batch: &Batch, instances: u64) -> Result<(), Diagnostic> {
+    if batch.most_memory_bytes().is_none() {
+        return Err(Diagnostic::error(format!("{SAVE}: `{}` has no memory", batch.source().file)));
+    }
+    let has_thread = file.to_string_lossy().contains(THREAD);
+    if instances > 1 && !has_thread {
+        let message = format!("{SAVE}: {instances} instances have a memory each, and `{}` is one file", file.display());
+        let hint = format!("{THREAD} in its name gives each a file; --workgroup 1 runs one instance");
+        return Err(Diagnostic::error(message).hint(hint));
+    }
+    files::cannot_write(&of_thread(file, 0), SAVE).map_or(Ok(()), Err)
+}
+
+/// The linear memories begin with the contents of a file.
+fn load(batch: &mut Batch, file: &Path) -> Result<(), Diagnostic> {
+    let Some(most) = batch.most_memory_bytes() else {
+        return Err(Diagnostic::error(format!("{LOAD}: `{}` has no memory", batch.source().file)));
+    };
+    let bytes = inputs::read(file, most.saturating_add(1), LOAD)?;
+    if bytes.len() as u64 > most {
+        let message = format!(
+            "{LOAD}: `{}` has more bytes than the memory of an instance may have: {most}",
+            file.display()
+        );
+        return Err(Diagnostic::error(message).hint("--instance-memory lets it grow further, if the module grows it"));
+    }
+    batch.load(&bytes);
+    Ok(())
+}
+
+/// A call that the flags ask for.
+struct Wanted {
+    name: String,
+    function: FunctionId,
+    arguments: Vec<Constant>,
+    results: Vec<Type>,
+}
+
+/// The calls that the flags ask for, in order.
+fn wanted(source: &Source, args: &LaunchArgs) -> Result<Vec<Wanted>, Diagnostic> {
+    let one = |name: Option<&str>, given: &[Argument], flag: &str| {
+        let (name, function) = chosen(source, name)?;
+        Ok(Wanted {
+            name: name.to_owned(),
+            function,
+            arguments: arguments(source, function, name, given, flag)?,
+            results: results(source, function, name, &args.instances.result_types)?,
+        })
+    };
+    if args.instances.call.is_empty() {
+        return Ok(vec![one(args.instances.function.as_deref(), &args.param, "--param")?]);
+    }
+    args.instances.call.iter().map(|call| one(Some(&call.function), &call.arguments, "--call")).collect()
+}
+
 /// Refuses flags that have no meaning for instances.
 fn refuse_others(args: &LaunchArgs) -> Result<(), Diagnostic> {
-    const TAKEN: [&str; 10] = [
+    const TAKEN: [&str; 13] = [
         "--grid",
         "--workgroup",
         "--param",
@@ -230,6 +356,9 @@ fn refuse_others(args: &LaunchArgs) -> Result<(), Diagnostic> {
         "--fuel",
         "--instances",
         "--function",
+        "--call",
+        "--instance-load",
+        "--instance-save",
         "--instance-memory",
         "--result-types",
         "--bits",
@@ -276,6 +405,7 @@ fn arguments(
     function: FunctionId,
     name: &str,
     given: &[Argument],
+    flag: &str,
 ) -> Result<Vec<Constant>, Diagnostic> {
     let types = &source.module.functions[function].signature.parameters;
     if given.len() != types.len() {
@@ -289,7 +419,11 @@ fn arguments(
                 count => format!("{count} are"),
             }
         );
-        return Err(Diagnostic::error(message).hint("--param VALUE gives an argument; in order"));
+        let hint = match flag {
+            "--call" => "--call NAME=VALUE,VALUE gives the arguments; in order",
+            _ => "--param VALUE gives an argument; in order",
+        };
+        return Err(Diagnostic::error(message).hint(hint));
     }
     let argument = |(number, (argument, &ty)): (usize, (&Argument, &Type))| {
         let parameter = match ty {
@@ -302,7 +436,7 @@ fn arguments(
         let bits = argument.bits(parameter);
         let bits = if source.has_cells { bits.or_else(|_| argument.bits(argument.ty())) } else { bits };
         let bits =
-            bits.map_err(|what| Diagnostic::error(format!("argument {} of --param: {what}", number + 1)))?;
+            bits.map_err(|what| Diagnostic::error(format!("argument {} of {flag}: {what}", number + 1)))?;
         Ok(Constant::from_bits(ty, bits))
     };
     given.iter().zip(types).enumerate().map(argument).collect()

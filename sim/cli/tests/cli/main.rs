@@ -17,6 +17,7 @@ mod encodings;
 mod explain;
 mod functional;
 mod instances;
+mod kernels_in_c;
 mod litmus;
 mod modules;
 mod optimize;

@@ -30,6 +30,8 @@ pub struct SourceOptions {
     pub pica_code: Option<PicaCode>,
     /// How shaders in WGSL and SPIR-V are compiled.
     pub shader: ShaderOptions,
+    /// How C and C++ are compiled.
+    pub c: CompileOptions,
 }
 
 /// What words of PICA200 code need beside themselves.
@@ -79,7 +81,16 @@ impl Source {
         let file = path.display().to_string();
         let as_text =
             || std::str::from_utf8(bytes).map_err(|error| not_text(bytes, error.valid_up_to(), &file));
-        let source = match options.format.unwrap_or_else(|| Format::of(path, bytes)) {
+        let format = options.format.unwrap_or_else(|| Format::of(path, bytes));
+        if format != Format::C
+            && let Some(flag) = options.c.flags.first()
+        {
+            let message = format!("`{flag}` is for kernels in C, and `{file}` is {}", format.description());
+            return Err(vec![
+                Diagnostic::error(message).hint("flags after `--` go to clang; others stand before it"),
+            ]);
+        }
+        let source = match format {
             Format::Wave | Format::Wbin => return Ok(None),
             Format::Wasm if wasm::is_binary(bytes) => Source::of_wasm(file, bytes),
             Format::Wasm => Err(Diagnostic::error(format!(
@@ -89,7 +100,7 @@ impl Source {
             Format::Wat => as_text()
                 .and_then(|text| wasm::encode(&file, text))
                 .and_then(|bytes| Source::of_wasm(file, &bytes)),
-            Format::C => c::compile(path, &CompileOptions::default()).and_then(|built| {
+            Format::C => c::compile(path, &options.c).and_then(|built| {
                 let source = Source::of_wasm(file, &built.wasm)?;
                 Ok(Source { is_kernel: true, warnings: built.warnings, ..source })
             }),
