@@ -119,29 +119,6 @@ pub(crate) fn argument(text: &str) -> Result<Argument, String> {
     text.parse()
 }
 
-/// `NAME[=VALUE,...]`
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct InstanceCall {
-    /// Name of the function.
-    pub function: String,
-    /// Its arguments.
-    pub arguments: Vec<Argument>,
-}
-
-/// Reads a call of a function of an instance: `NAME[=VALUE,...]`.
-///
-/// # Errors
-/// A sentence on what is wrong with it.
-pub(crate) fn call(text: &str) -> Result<InstanceCall, String> {
-    let (function, values) = text.split_once('=').map_or((text, None), |(name, values)| (name, Some(values)));
-    if function.is_empty() {
-        return Err("the name of the function is missing".to_owned());
-    }
-    let values = values.filter(|values| !values.is_empty()).into_iter();
-    let arguments: Result<_, String> = values.flat_map(|values| values.split(',')).map(argument).collect();
-    Ok(InstanceCall { function: function.to_owned(), arguments: arguments? })
-}
-
 /// Reads a type of a value: i32, i64, f32 or f64.
 ///
 /// # Errors

@@ -10,8 +10,8 @@ use crate::ir::{Constant, GlobalId, MemoryId, PAGE_BYTES, Space};
 use crate::kernels::{Made, Start, exported_global, located};
 use crate::lower::instance::{DEFAULT_TABLE_PLACES, Ended, InstanceOptions, Lane, Layout, State, instances};
 use crate::lower::private::Plan;
-pub use crate::sequence::Step;
 use crate::sequence::Sequence;
+pub use crate::sequence::Step;
 use crate::source::Source;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Launch, Program};
@@ -165,8 +165,7 @@ impl Batch {
                     None => Vec::new(),
                     Some(sequence) => {
                         let count = global(sequence.returned).map_or(0, Constant::bits) as usize;
-                        let of_call =
-                            |ids: &Vec<GlobalId>| ids.iter().filter_map(|&id| global(id)).collect();
+                        let of_call = |ids: &Vec<GlobalId>| ids.iter().filter_map(|&id| global(id)).collect();
                         sequence.results.iter().take(count).map(of_call).collect()
                     }
                 };

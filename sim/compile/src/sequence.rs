@@ -1,8 +1,8 @@
 //! Several calls of one instance, one after the other, as a function of its module.
 
 use crate::ir::{
-    Block, Constant, Function, FunctionId, Global, GlobalId, Instruction, Module, Operation, Place, Signature,
-    Terminator, Type, Value,
+    Block, Constant, Function, FunctionId, Global, GlobalId, Instruction, Module, Operation, Place,
+    Signature, Terminator, Type, Value,
 };
 
 /// A call with its arguments, which have the types of the parameters.

@@ -5,10 +5,9 @@ mod source;
 
 use super::detail::{DetailFrom, detail_from};
 use super::dumps::Dumps;
+use super::instances::{InstanceCall, call};
 use super::traces::{WaveRange, trigger, wave_range};
-use super::values::{
-    self, Bind, Dimensions, Fill, InstanceCall, MemoryFile, RegisterValue, Save, SaveBinding,
-};
+use super::values::{self, Bind, Dimensions, Fill, MemoryFile, RegisterValue, Save, SaveBinding};
 use clap::{Args, Parser, ValueEnum};
 pub(crate) use commands::*;
 pub(crate) use source::SourceArgs;
@@ -225,7 +224,7 @@ pub(crate) struct InstanceArgs {
 
     /// A call of an exported function with its arguments; of several, each instance makes one after the other and keeps
     /// its state
-    #[arg(long, value_name = "NAME[=VALUE,...]", value_parser = values::call, allow_hyphen_values = true,
+    #[arg(long, value_name = "NAME[=VALUE,...]", value_parser = call, allow_hyphen_values = true,
         conflicts_with_all = ["function", "param", "kernel", "result_types"])]
     pub call: Vec<InstanceCall>,
 

@@ -17,8 +17,18 @@ use wave_machine::memory::Reject;
 use wave_observe::numbers::{counted, integer};
 
 /// Topics of `info`.
-const TOPICS: [&str; 10] =
-    ["breakpoints", "caches", "history", "launch", "output", "pipeline", "queues", "registers", "stack", "waves"];
+const TOPICS: [&str; 10] = [
+    "breakpoints",
+    "caches",
+    "history",
+    "launch",
+    "output",
+    "pipeline",
+    "queues",
+    "registers",
+    "stack",
+    "waves",
+];
 
 /// Most waves listed.
 const MOST_WAVES: usize = 64;

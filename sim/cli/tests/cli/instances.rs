@@ -122,11 +122,18 @@ fn calls_of_an_instance_follow_one_another_and_keep_its_state() {
         let out = scratch.out(&words);
         assert!(out.starts_with("init, step, step: 2 instances, "), "{out}");
         let rows: Vec<&str> = out.lines().skip(3).collect();
-        let wanted =
-            ["     0  init", "     0  step  13  1", "     0  step  9  2", "     1  init", "     1  step  13  1", "     1  step  9  2"];
+        let wanted = [
+            "     0  init",
+            "     0  step  13  1",
+            "     0  step  9  2",
+            "     1  init",
+            "     1  step  13  1",
+            "     1  step  9  2",
+        ];
         assert_eq!(rows, wanted);
     }
-    let read: serde_json::Value = serde_json::from_str(&scratch.out(&format!("{run} --format json"))).unwrap();
+    let read: serde_json::Value =
+        serde_json::from_str(&scratch.out(&format!("{run} --format json"))).unwrap();
     assert_eq!(read["functions"], serde_json::json!(["init", "step", "step"]));
     assert_eq!(read["instances"][1]["calls"][2]["results"][0]["value"], 9);
     // A trap ends the instance, and calls before it have their results.
@@ -141,7 +148,9 @@ fn calls_of_an_instance_follow_one_another_and_keep_its_state() {
 #[test]
 fn the_memory_of_an_instance_is_saved_and_loaded() {
     let scratch = Scratch::with(&[("s.wat", STATE)]);
-    scratch.out("s.wat --config tiny --workgroup 1 --call grow --call init=7 --call step=1 --instance-save m.bin");
+    scratch.out(
+        "s.wat --config tiny --workgroup 1 --call grow --call init=7 --call step=1 --instance-save m.bin",
+    );
     let saved = scratch.read("m.bin");
     assert_eq!((saved.len(), &saved[8..12]), (2 << 16, &8u32.to_le_bytes()[..]));
     let out = scratch.out("s.wat --config tiny --workgroup 3 --call step=2 --call grow --instance-load m.bin --instance-save n{thread}.bin");
@@ -153,7 +162,8 @@ fn the_memory_of_an_instance_is_saved_and_loaded() {
     }
     // A file that is shorter than the memory is its beginning.
     scratch.write("short.bin", &[0, 0, 0, 0, 0, 0, 0, 0, 50]);
-    let out = scratch.out("s.wat --config tiny --workgroup 1 --function step --param 1 --instance-load short.bin");
+    let out =
+        scratch.out("s.wat --config tiny --workgroup 1 --function step --param 1 --instance-load short.bin");
     assert!(out.ends_with("0  51  1\n"), "{out}");
     scratch.write("long.bin", &vec![1; (3 << 16) + 1]);
     for (words, message) in [
@@ -162,8 +172,14 @@ fn the_memory_of_an_instance_is_saved_and_loaded() {
         ("--call step=1 --param 1", "error: the argument '--call"),
         ("--call step=1.5", "error: argument 1 of --call: 1.5 is no integer"),
         ("--call step=1 --instance-load none.bin", "error: --instance-load: cannot read `none.bin`"),
-        ("--call grow --call step=1 --instance-load long.bin", "error: --instance-load: `long.bin` has more bytes"),
-        ("--call step=1 --workgroup 2 --instance-save m.bin", "error: --instance-save: 2 instances have a memory"),
+        (
+            "--call grow --call step=1 --instance-load long.bin",
+            "error: --instance-load: `long.bin` has more bytes",
+        ),
+        (
+            "--call step=1 --workgroup 2 --instance-save m.bin",
+            "error: --instance-save: 2 instances have a memory",
+        ),
         ("--call step=1 --workgroup 1 --instance-save no/m.bin", "error: --instance-save: "),
     ] {
         let ran = scratch.run(&format!("s.wat --config tiny {words}"));

@@ -87,7 +87,10 @@ fn flags_of_clang_stand_behind_the_dashes_of_every_command() {
     }
     // Folders are those of the launch file, wherever the command runs.
     let out = scratch.out("launches/x.ron --config tiny");
-    assert!(out.contains("8 values are as expected") || out.contains("verified") || out.contains("8"), "{out}");
+    assert!(
+        out.contains("8 values are as expected") || out.contains("verified") || out.contains("8"),
+        "{out}"
+    );
     let ran = scratch.run("launches/x.ron --config tiny -- -DN=4");
     assert_eq!(ran.code, 2);
     assert!(ran.err.starts_with("error: -- CLANG FLAGS is for a kernel file"), "{}", ran.err);
@@ -120,7 +123,8 @@ fn flags_and_headers_are_part_of_what_a_store_knows_a_result_by() {
     scratch.write("include/number.h", b"#define NUMBER 41\n");
     assert_eq!(sweep("-DN=5 -Iinclude"), 3 * first);
     // A checkpoint is one of the code that the flags make.
-    scratch.out("x.c --config tiny --param 4096 --checkpoint c.ckpt --checkpoint-every 20 -- -DN=4 -Iinclude");
+    scratch
+        .out("x.c --config tiny --param 4096 --checkpoint c.ckpt --checkpoint-every 20 -- -DN=4 -Iinclude");
     scratch.out("x.c --config tiny --param 4096 --resume c.ckpt -- -DN=4 -Iinclude");
     let ran = scratch.run("x.c --config tiny --param 4096 --resume c.ckpt -- -DN=9 -Iinclude");
     assert_eq!(ran.code, 2);
@@ -144,7 +148,8 @@ fn what_threads_print_is_the_same_on_every_machine_and_comes_before_the_report()
     let several = scratch.out("lines.ron lines.ron --config tiny");
     assert_eq!(several.matches(&format!("\nlines printed\n{TEXT}")).count(), 2, "{several}");
     // The debugger shows it as far as it is, and at the end.
-    let debug = scratch.out("debug lines.ron --config tiny -x info\u{a0}output -x continue".replace('\u{a0}', " ").as_str());
+    let debug = scratch
+        .out("debug lines.ron --config tiny -x info\u{a0}output -x continue".replace('\u{a0}', " ").as_str());
     assert!(debug.contains(TEXT), "{debug}");
     // A checkpoint in the second launch knows where the first one ended.
     scratch.out("lines.ron --config tiny --checkpoint c.ckpt --checkpoint-every 400");
@@ -159,9 +164,11 @@ fn lines_that_are_lost_and_heaps_that_are_full_are_warnings() {
     }
     let heap = "#include <stdlib.h>\n#include <wave.h>\nKERNEL void heap(void) { free(malloc(100)); }\n";
     let scratch = Scratch::with(&[("lines.c", LINES), ("heap.c", heap)]);
-    let ran = scratch.run("lines.c --config tiny --grid 4 --param 32 --functional -- -DWAVE_OUTPUT_BYTES=320");
+    let ran =
+        scratch.run("lines.c --config tiny --grid 4 --param 32 --functional -- -DWAVE_OUTPUT_BYTES=320");
     assert_eq!(ran.code, 0);
-    let wanted = "warning: `lines`: the text of 118 calls is missing: the buffer of what threads print has 320 bytes";
+    let wanted =
+        "warning: `lines`: the text of 118 calls is missing: the buffer of what threads print has 320 bytes";
     assert!(ran.err.starts_with(wanted), "{}", ran.err);
     assert_eq!(ran.out.lines().filter(|line| line.contains(" of 16.00")).count(), 10, "{}", ran.out);
     let ran = scratch.run("heap.c --config tiny --workgroup 5 --heap-bytes 112 --functional");
@@ -182,6 +189,10 @@ fn text_before_a_fault_is_shown() {
         let ran = scratch.run(&format!("k.c --config tiny --workgroup 1 --param 1 {words}"));
         assert_eq!(ran.code, 3, "{}", ran.err);
         assert!(ran.out.starts_with("before\nk.c:7: k: assertion `n > 1` failed\n"), "{}", ran.out);
-        assert!(scratch.out(&format!("k.c --config tiny --workgroup 1 --param 2 {words}")).starts_with("before\nk on"));
+        assert!(
+            scratch
+                .out(&format!("k.c --config tiny --workgroup 1 --param 2 {words}"))
+                .starts_with("before\nk on")
+        );
     }
 }

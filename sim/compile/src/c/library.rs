@@ -28,7 +28,8 @@ pub(super) const OUTPUT_BYTES: &str = "WAVE_OUTPUT_BYTES";
 
 /// The functions that a source of the library defines: those on lines with one of its marks.
 pub(super) fn definitions(text: &str) -> impl Iterator<Item = &str> {
-    let marked = text.lines().filter_map(|line| line.strip_prefix("LIBRARY ").or(line.strip_prefix("SHARED ")));
+    let marked =
+        text.lines().filter_map(|line| line.strip_prefix("LIBRARY ").or(line.strip_prefix("SHARED ")));
     marked.filter_map(|line| {
         if let Some((_, label)) = line.split_once("__asm__(\"") {
             return label.split('"').next();
@@ -83,8 +84,12 @@ mod tests {
                     unary.filter_map(|part| part.split(')').next()).map(str::to_owned).collect();
                 names.extend(names.clone().iter().map(|name| format!("{name}f")));
                 let is_plain = names.is_empty() && line.contains('(') && !line.contains("WAVE_INLINE");
-                if let Some(before) = is_plain.then(|| line.replace("__attribute__((malloc)) ", "").replace("__attribute__((noreturn)) ", "")) {
-                    names.extend(before.split('(').next().and_then(|b| b.rsplit([' ', '*']).next()).map(str::to_owned));
+                if let Some(before) = is_plain.then(|| {
+                    line.replace("__attribute__((malloc)) ", "").replace("__attribute__((noreturn)) ", "")
+                }) {
+                    names.extend(
+                        before.split('(').next().and_then(|b| b.rsplit([' ', '*']).next()).map(str::to_owned),
+                    );
                 }
                 for name in names {
                     declared += 1;

@@ -204,8 +204,9 @@ WAVE_HELPER float rsqrtf(float x) { return wave_rsqrt(x); }
 WAVE_HELPER float rcpf(float x) { return wave_rcp(x); }
 WAVE_HELPER float clampf(float x, float low, float high) { return wave_fmin(wave_fmax(x, low), high); }
 
-/* Functions of <math.h> that are an instruction or a few, and functions of <string.h> that the compiler calls by itself.
-   docs/c.md has the greatest error of each. The rest of both headers, and powf(), are in the library that wave-sim links. */
+/* Functions of <math.h> that are an instruction or a few, and functions of <string.h> that the compiler calls by
+   itself. docs/c.md has the greatest error of each. powf() and the rest of both headers are in the library of
+   wave-sim. */
 #ifdef __cplusplus
 extern "C" {
 #endif

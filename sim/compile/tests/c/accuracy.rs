@@ -1,6 +1,7 @@
 //! How exact the functions of `math.h` are, on the machine, against those of the host.
 //!
-//! `cargo test --workspace --test c accuracy -- --nocapture` prints the table of docs/c.md; with `UPDATE=1` it writes it.
+//! `cargo test --workspace --test c accuracy -- --nocapture` prints the table of docs/c.md, and writes it with
+//! `UPDATE=1`.
 
 use crate::clang;
 use crate::library::Kernel;
@@ -94,14 +95,16 @@ impl Sequence {
 /// The distance of a result from the exact one, in units of the last place of a type with so many bits of precision.
 fn ulps(got: f64, exact: f64, (precision, least_exponent): (i32, i32), largest: f64) -> f64 {
     if got.is_nan() || exact.is_nan() || exact.abs() > largest || got.is_infinite() {
-        let same = got.is_nan() && exact.is_nan() || got == exact || got.is_infinite() && exact.abs() > largest;
+        let same =
+            got.is_nan() && exact.is_nan() || got == exact || got.is_infinite() && exact.abs() > largest;
         // Where the result is nearly too large, both are right.
         let near = got.abs() > largest * 0.999_999 && exact.abs() > largest * 0.999_999;
         return if same || near && got.signum() == exact.signum() { 0.0 } else { f64::INFINITY };
     }
     let exponent = (exact.abs().log2().floor() as i32).max(least_exponent);
     // Two factors, since the unit of the smallest numbers is no normal one.
-    (got - exact).abs() * 2f64.powi((precision - 1 - exponent) / 2)
+    (got - exact).abs()
+        * 2f64.powi((precision - 1 - exponent) / 2)
         * 2f64.powi((precision - 1 - exponent) - (precision - 1 - exponent) / 2)
 }
 
@@ -157,7 +160,9 @@ fn accuracy_of_math_h() {
         return;
     }
     let kernel = Kernel::of_text(&source(), &[], [4096, 0], true);
-    let mut table = "| function | `float` | at most | `double`, from the host's | at most |\n|---|---|---|---|---|\n".to_owned();
+    let mut table =
+        "| function | `float` | at most | `double`, from the host's | at most |\n|---|---|---|---|---|\n"
+            .to_owned();
     let mut wrong = Vec::new();
     for row in &ROWS {
         let Row(name, _, _, bounds) = row;
@@ -183,7 +188,8 @@ fn accuracy_of_math_h() {
     }
     // What was measured may differ with the host; what is promised does not.
     let promises = |text: &str| -> Vec<String> {
-        let cell = |line: &str, number: usize| line.split('|').nth(number).unwrap_or_default().trim().to_owned();
+        let cell =
+            |line: &str, number: usize| line.split('|').nth(number).unwrap_or_default().trim().to_owned();
         text.lines().map(|line| [1, 3, 5].map(|number| cell(line, number)).join(" ")).collect()
     };
     assert_eq!(promises(there), promises(&table), "UPDATE=1 writes the table of docs/c.md");

@@ -115,7 +115,11 @@ fn what_is_printed_comes_by_workgroup_and_thread_and_calls_without_room_are_coun
     let printed = kernel.run("hello", (3, 70), &[], &mut kernel.memory());
     let line = |i: u32| {
         let (group, thread) = (i / 70, i % 70);
-        if thread % 2 == 1 { format!("{group}:{thread}\n{group}:{thread}+\n") } else { format!("{group}:{thread}\n") }
+        if thread % 2 == 1 {
+            format!("{group}:{thread}\n{group}:{thread}+\n")
+        } else {
+            format!("{group}:{thread}\n")
+        }
     };
     assert_eq!(printed.text, (0..210).map(line).collect::<String>());
     let kernel = Kernel::of_text(text, &["-DWAVE_OUTPUT_BYTES=480"], [1024, 0], true);

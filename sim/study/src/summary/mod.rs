@@ -152,7 +152,8 @@ impl Run {
                 self.name,
                 counted(printed.heap_full.into(), "allocation")
             );
-            Diagnostic::warning(message).hint("--heap-bytes, or `heap_bytes` of the launch file, gives threads more")
+            Diagnostic::warning(message)
+                .hint("--heap-bytes, or `heap_bytes` of the launch file, gives threads more")
         });
         lost.into_iter().chain(full).collect()
     }

@@ -348,7 +348,11 @@ impl Timeline {
                     if self.reports.len() < self.launch {
                         self.reports.push(*report);
                         let output = self.output();
-                        self.marks.push(if output.printed.is_some() { output.mark(self.machine.memory()) } else { 0 });
+                        self.marks.push(if output.printed.is_some() {
+                            output.mark(self.machine.memory())
+                        } else {
+                            0
+                        });
                     }
                     if let Err(error) = self.begin(search.as_deref_mut()) {
                         self.end = Some((self.now(), Ending::Error(error)));

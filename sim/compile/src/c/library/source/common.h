@@ -1,6 +1,6 @@
-/* What the sources of the library have in common. LIBRARY stands before functions of the headers, which are weak: those of
-   the user win. SHARED stands before functions that another source calls. The linking of sources finds both at the
-   beginning of a line. */
+/* What the sources of the library have in common. LIBRARY stands before functions of the headers, which are weak:
+   those of the user win. SHARED stands before functions that another source calls. wave-sim finds both at the
+   beginning of a line, to know which sources a kernel needs. */
 #ifndef WAVE_COMMON_H
 #define WAVE_COMMON_H
 #include <stddef.h>

@@ -54,7 +54,8 @@ static struct pair less_one(double x)
     if (n == 0) return sum(e.high, e.low);
     /* scale - 1 + scale * e */
     struct pair whole = scale > 1 ? sum(scale, -1) : sum(-1, scale);
-    struct pair all = fabs(whole.high) > fabs(scale * e.high) ? sum(whole.high, scale * e.high) : sum(scale * e.high, whole.high);
+    double part = scale * e.high;
+    struct pair all = fabs(whole.high) > fabs(part) ? sum(whole.high, part) : sum(part, whole.high);
     return sum(all.high, all.low + whole.low + scale * e.low);
 }
 
@@ -124,8 +125,8 @@ SHARED struct pair wave_log(double x)
     double s = top / bottom.high;
     struct pair root = {s, (fused(-s, bottom.high, top) - s * bottom.low) / bottom.high};
     struct pair t = times(root, root);
-    double tail = POLYNOMIAL(t.high, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21,
-                             2.0 / 23, 2.0 / 25, 2.0 / 27);
+    double tail = POLYNOMIAL(t.high, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19,
+                             2.0 / 21, 2.0 / 23, 2.0 / 25, 2.0 / 27);
     struct pair q = product(t.high, tail);
     struct pair c = sum(0x1.5555555555555p-1, q.high);
     c.low += q.low + t.low * tail + 0x1.5555555555555p-55;

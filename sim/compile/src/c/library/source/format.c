@@ -39,7 +39,8 @@ static const char *sign(const struct conversion *c, int is_negative)
     return is_negative ? "-" : c->flags & PLUS ? "+" : c->flags & BLANK ? " " : "";
 }
 
-static void integer(struct wave_text *text, struct conversion *c, unsigned long long value, const char *prefix, unsigned base)
+static void integer(struct wave_text *text, struct conversion *c, unsigned long long value, const char *prefix,
+                    unsigned base)
 {
     char digits[22];
     int count = 0, is_zero = value == 0;

@@ -1,4 +1,4 @@
-/* The heap of a thread: blocks side by side, each behind a head with its size. It lies below the stack of the thread. */
+/* The heap of a thread: blocks side by side, each after a head with its size. It lies below the thread's stack. */
 #include "common.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Sources of the library are compiled without the compiler's knowledge of functions: these are instructions all the same. */
+/* The library is compiled without the compiler's knowledge of functions: these are instructions all the same. */
 #ifndef WAVE_INSTRUCTIONS_H
 #define WAVE_INSTRUCTIONS_H
 #include <math.h>

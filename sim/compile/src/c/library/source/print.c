@@ -1,5 +1,5 @@
-/* What threads print. Each call is a record in a buffer that all threads share: the host puts the records of a run in the
-   order of workgroups and threads, and those of a thread in the order of its calls. */
+/* Text that threads print. Each call makes a record in a buffer that all threads share. The host sorts the records by
+   workgroup and thread; those of a thread are in the order of its calls. */
 #include "format.h"
 #include <assert.h>
 #include <stdio.h>

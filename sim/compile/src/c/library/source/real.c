@@ -2,8 +2,16 @@
 #include "real.h"
 
 LIBRARY double fma(double a, double b, double c) { return fused(a, b, c); }
-LIBRARY double fmin(double a, double b) { return a != a ? b : b != b ? a : a < b || (a == b && bits_of(a) >> 63) ? a : b; }
-LIBRARY double fmax(double a, double b) { return a != a ? b : b != b ? a : a > b || (a == b && bits_of(b) >> 63) ? a : b; }
+
+LIBRARY double fmin(double a, double b)
+{
+    return a != a ? b : b != b ? a : a < b || (a == b && bits_of(a) >> 63) ? a : b;
+}
+
+LIBRARY double fmax(double a, double b)
+{
+    return a != a ? b : b != b ? a : a > b || (a == b && bits_of(b) >> 63) ? a : b;
+}
 
 LIBRARY double ldexp(double x, int n)
 {

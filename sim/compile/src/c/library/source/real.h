@@ -45,7 +45,8 @@ OWN struct pair times(struct pair a, struct pair b)
 }
 
 /* The polynomial with these coefficients, the constant first. */
-#define POLYNOMIAL(x, ...) polynomial(x, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+#define POLYNOMIAL(x, ...)                                                                                        \
+    polynomial(x, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
 OWN __attribute__((always_inline)) double polynomial(double x, const double *c, int count)
 {
     double p = c[count - 1];

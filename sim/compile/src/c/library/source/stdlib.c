@@ -23,7 +23,9 @@ static struct number number(const char *text, int base, unsigned long long most)
     if (is_hex && (base == 0 || base == 16)) text += 2, base = 16;
     if (base == 0) base = *text == '0' ? 8 : 10;
     for (;; text++) {
-        unsigned digit = isdigit((unsigned char)*text) ? *text - '0' : isalpha((unsigned char)*text) ? (*text | 32) - 'a' + 10 : 99;
+        unsigned digit = 99;
+        if (isdigit((unsigned char)*text)) digit = *text - '0';
+        else if (isalpha((unsigned char)*text)) digit = (*text | 32) - 'a' + 10;
         if (digit >= (unsigned)base) return n;
         if (n.value > (most - digit) / base) n.too_large = 1;
         n.value = n.value * base + digit;

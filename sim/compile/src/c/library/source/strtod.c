@@ -70,7 +70,9 @@ LIBRARY double strtod(const char *restrict text, char **restrict end)
                 point = 1;
                 continue;
             }
-            int digit = isdigit((unsigned char)*at) ? *at - '0' : isxdigit((unsigned char)*at) ? (*at | 32) - 'a' + 10 : 16;
+            int digit = 16;
+            if (isdigit((unsigned char)*at)) digit = *at - '0';
+            else if (isxdigit((unsigned char)*at)) digit = (*at | 32) - 'a' + 10;
             if (digit >= base) break;
             digits++;
             if (number < most) number = number * base + digit, power -= point;

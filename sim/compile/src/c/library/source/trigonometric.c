@@ -46,7 +46,8 @@ static struct pair reduce(double x, int *quadrant)
         /* x * 2 / pi modulo 4, as 2 bits and a fraction of 190: bits in front of these are multiples of 4. */
         int bit = power - 53 - 2;
         uint64_t w[4];
-        for (int i = 0; i < 4; i++) w[i] = bit + 64 * i < 0 ? (bit + 64 * i > -64 ? two_over_pi[0] >> -(bit + 64 * i) : 0) : word(bit + 64 * i);
+        for (int i = 0; i < 4; i++, bit += 64)
+            w[i] = bit >= 0 ? word(bit) : bit > -64 ? two_over_pi[0] >> -bit : 0;
         uint64_t p2 = w[2] * m, p2_high = high_half(w[2], m), p3 = high_half(w[3], m);
         p2 += p3;
         p2_high += p2 < p3;
