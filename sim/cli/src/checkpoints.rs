@@ -236,7 +236,8 @@ pub(crate) fn of_marks(marks: &[u32]) -> Option<(String, Vec<u8>)> {
 
 /// The marks among the states of a checkpoint, as [`of_marks`] has written them.
 pub(crate) fn marks(observers: &[(String, Vec<u8>)]) -> Vec<u32> {
-    let saved = observers.iter().find(|(name, _)| name == PRINTED).map_or(&[][..], |(_, saved)| saved);
+    let saved =
+        observers.iter().find(|(name, _)| name == PRINTED).map_or(&[][..], |(_, saved)| saved.as_slice());
     saved.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect()
 }
 

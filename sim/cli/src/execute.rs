@@ -248,7 +248,9 @@ fn walk(
                 walked.cycle = start + report.running_cycles();
                 next_start += report.cycles;
                 let output = output(program);
-                if output.printed.is_some() {
+                // A checkpoint has brought those of the launches before it.
+                let is_new = checkpoints.marks.len() == untimed.launches.len() + number;
+                if is_new && output.printed.is_some() {
                     checkpoints.marks.push(output.mark(gpu.memory()));
                 }
                 let kernel = program.kernels[launch.kernel].name.clone();

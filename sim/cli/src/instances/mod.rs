@@ -188,7 +188,7 @@ struct Wanted {
 
 /// The calls that the flags ask for, in order.
 fn wanted(source: &Source, args: &LaunchArgs) -> Result<Vec<Wanted>, Diagnostic> {
-    let one = |name: Option<&str>, given: &[Argument], flag: &str| {
+    let one = |name: Option<&str>, given: &[Argument], flag: &str| -> Result<Wanted, Diagnostic> {
         let (name, function) = chosen(source, name)?;
         Ok(Wanted {
             name: name.to_owned(),
@@ -205,7 +205,7 @@ fn wanted(source: &Source, args: &LaunchArgs) -> Result<Vec<Wanted>, Diagnostic>
 
 /// Refuses flags that have no meaning for instances.
 fn refuse_others(args: &LaunchArgs) -> Result<(), Diagnostic> {
-    const TAKEN: [&str; 13] = [
+    const TAKEN: [&str; 14] = [
         "--grid",
         "--workgroup",
         "--param",
@@ -214,6 +214,7 @@ fn refuse_others(args: &LaunchArgs) -> Result<(), Diagnostic> {
         "--instances",
         "--function",
         "--call",
+        "-- CLANG FLAGS",
         "--instance-load",
         "--instance-save",
         "--instance-memory",

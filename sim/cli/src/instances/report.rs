@@ -90,11 +90,13 @@ impl Instances {
             instance
         };
         let all: Vec<Value> = calls.iter().enumerate().map(instance).collect();
-        let mut document = json!({ "module": source.file, "cycles": cycles, "instances": all });
+        let mut document = json!({ "module": source.file });
         match names.as_slice() {
             [name] => document["function"] = name.as_str().into(),
             names => document["functions"] = names.into(),
         }
+        document["cycles"] = cycles.into();
+        document["instances"] = all.into();
         format!("{document:#}\n")
     }
 }

@@ -76,7 +76,7 @@ fn flags_of_clang_stand_behind_the_dashes_of_every_command() {
         "dis --ir x.c",
         "ptx x.c",
         "explain x.c --config tiny --param 4096 --no-check",
-        "compare x.c --config tiny --param 4096",
+        "compare x.c --config tiny --config gpu --param 4096",
         "debug x.c --config tiny --param 4096 -x continue",
     ] {
         scratch.out(&format!("{command} {after}"));
@@ -107,9 +107,10 @@ fn flags_and_headers_are_part_of_what_a_store_knows_a_result_by() {
     }
     let scratch = flags();
     let names = || -> BTreeSet<String> {
-        let store = std::fs::read_dir(scratch.path("sweep-store")).unwrap();
-        let names = store.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| name.ends_with(".json") && !name.contains("manifest")).collect()
+        let folders = std::fs::read_dir(scratch.path("sweep-results")).unwrap();
+        let folders = folders.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+        let files = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());
+        files.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     };
     let sweep = |flags: &str| {
         let words = format!("sweep x.c --config tiny --set core.l1.bytes=4KiB --param 4096 --yes -- {flags}");
@@ -148,9 +149,10 @@ fn what_threads_print_is_the_same_on_every_machine_and_comes_before_the_report()
     let several = scratch.out("lines.ron lines.ron --config tiny");
     assert_eq!(several.matches(&format!("\nlines printed\n{TEXT}")).count(), 2, "{several}");
     // The debugger shows it as far as it is, and at the end.
-    let debug = scratch
-        .out("debug lines.ron --config tiny -x info\u{a0}output -x continue".replace('\u{a0}', " ").as_str());
-    assert!(debug.contains(TEXT), "{debug}");
+    scratch.write("commands.txt", b"info output\ncontinue\ninfo output\n");
+    let debug = scratch.out("debug lines.ron --config tiny --commands commands.txt");
+    assert!(debug.starts_with("(wave) info output\nnothing so far\n"), "{debug}");
+    assert_eq!(debug.matches(TEXT).count(), 2, "{debug}");
     // A checkpoint in the second launch knows where the first one ended.
     scratch.out("lines.ron --config tiny --checkpoint c.ckpt --checkpoint-every 400");
     let out = scratch.out("lines.ron --config tiny --resume c.ckpt");

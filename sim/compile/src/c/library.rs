@@ -97,6 +97,6 @@ mod tests {
                 }
             }
         }
-        assert!(declared > 150, "{declared}");
+        assert!(declared > 120, "{declared}");
     }
 }
