@@ -103,7 +103,8 @@ def words_of(
     clang: Iterable[str] = (),
     **others: object,
 ) -> list[str]:
-    """Options as flags of the command line; `clang` are those after `--`. `others` are those whose value is the text of the flag's."""
+    """Options as flags of the command line; `clang` are those after `--`, and of `others` the value is the text of the
+    flag's."""
     words = [f"--param={_argument(value)}" for value in args]
     words += [f"--set-reg={register}:{_number(value)}" for register, value in (set_reg or {}).items()]
     for name, sizes in (("grid", grid), ("workgroup", workgroup)):

@@ -178,8 +178,9 @@ def run(
     """Runs a kernel file, a launch file or a kernel of the suite.
 
     The options are the flags of `wave-sim`: `grid` is `--grid`, `args` are `--param`, and so on; `flags` has others as
-    words, such as `["--check-races"]`, and `clang` those of clang for a kernel in C, such as `["-DN=4"]`. `buffers` gives data: for a launch file by the names of its buffers, for a shader
-    by bindings, such as `"0.1"`, for other kernel files by addresses. A number in place of data stands for so many zeros.
+    words, such as `["--check-races"]`, and `clang` those of clang for a kernel in C, such as `["-DN=4"]`. `buffers` gives
+    data: for a launch file by the names of its buffers, for a shader by bindings, such as `"0.1"`, for other kernel files by
+    addresses. A number in place of data stands for so many zeros.
 
     Raises `Error` if the input is wrong, `Fault` if the kernel faults, `Stopped` if it stands still or reaches a bound. A
     wrong result raises nothing: see `Result.verified`.
