@@ -23,6 +23,8 @@ const CHECKPOINT: &str = "--checkpoint";
 const RESUME: &str = "--resume";
 /// Most bytes of a checkpoint: four times the largest device memory.
 const MOST_BYTES: u64 = 16 << 30;
+/// Name of the marks in the buffer of printed text, among the states of observers.
+const PRINTED: &str = "printed";
 
 /// The checkpoints of one run.
 #[derive(Debug, Default)]
@@ -34,6 +36,8 @@ pub(crate) struct Checkpoints {
     trace: Option<Vec<u8>>,
     /// What an earlier run has left may be replaced.
     overwrites: bool,
+    /// How much threads had printed at the end of each launch.
+    pub(crate) marks: Vec<u32>,
 }
 
 /// What is written.
@@ -120,11 +124,13 @@ impl Checkpoints {
         }
         let identity = Identity::of(config, &work.program, &work.steps, &work.memory);
         let identity = under_way.map_or(identity, |execution| identity.begun_at(execution.cycle()));
-        let mut trace = None;
+        let (mut trace, mut marks) = (None, Vec::new());
         let resumes = match &args.resume {
             Some(path) => {
                 let mut checkpoint = read(path, identity)?;
-                trace = std::mem::take(&mut checkpoint.observers).into_iter().next().map(|(_, saved)| saved);
+                let observers = std::mem::take(&mut checkpoint.observers);
+                marks = self::marks(&observers);
+                trace = observers.into_iter().find(|(name, _)| name == RETIREMENT).map(|(_, saved)| saved);
                 same_trace(path, trace.is_some(), run.traces.wvfi.is_some())?;
                 Some(Resumes { path: path.clone(), checkpoint })
             }
@@ -141,7 +147,7 @@ impl Checkpoints {
             }
             None => None,
         };
-        Ok(Checkpoints { writes, resumes, trace, overwrites: args.overwrite })
+        Ok(Checkpoints { writes, resumes, trace, overwrites: args.overwrite, marks })
     }
 
     /// Puts the machine into the state of the checkpoint to go on from, if there is one. Returns the reports of the
@@ -197,7 +203,8 @@ impl Checkpoints {
         let Some(writes) = &mut self.writes else { return false };
         let written = trace.and_then(|trace| {
             let ended = before.iter().map(|step| step.report.clone()).collect();
-            let observers = trace.into_iter().map(|saved| (RETIREMENT.to_owned(), saved)).collect();
+            let trace = trace.map(|saved| (RETIREMENT.to_owned(), saved));
+            let observers = trace.into_iter().chain(of_marks(&self.marks)).collect();
             let checkpoint = Checkpoint { ended, snapshot: machine.snapshot(), observers };
             files::write_durably(&writes.path, &checkpoint.encode(writes.identity), CHECKPOINT)
         });
@@ -242,6 +249,19 @@ fn keep_checkpoint(path: &Path) -> Result<(), Vec<Diagnostic>> {
     let message = format!("{CHECKPOINT}: `{shown}` is the checkpoint of an earlier run");
     let hint = format!("{RESUME} {shown} goes on from it; --overwrite begins anew and replaces it");
     Err(vec![Diagnostic::error(message).hint(hint)])
+}
+
+/// How much threads had printed at the end of each launch, as a state of a checkpoint.
+pub(crate) fn of_marks(marks: &[u32]) -> Option<(String, Vec<u8>)> {
+    let bytes = marks.iter().flat_map(|mark| mark.to_le_bytes()).collect();
+    (!marks.is_empty()).then(|| (PRINTED.to_owned(), bytes))
+}
+
+/// The marks among the states of a checkpoint, as [`of_marks`] has written them.
+pub(crate) fn marks(observers: &[(String, Vec<u8>)]) -> Vec<u32> {
+    let saved =
+        observers.iter().find(|(name, _)| name == PRINTED).map_or(&[][..], |(_, saved)| saved.as_slice());
+    saved.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect()
 }
 
 /// Refuses to go on without a trace that the run has begun, or with one that it has not.

@@ -10,7 +10,7 @@ use super::watch::Watch;
 use super::work::Work;
 use super::{Exit, interrupt};
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{Fault, Launch, Program};
+use wave_isa::program::{Fault, Launch, Output, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::functional::Execution;
@@ -90,6 +90,10 @@ fn in_detail(
     let mut options = run_options(&args.machine);
     let under_way = before.under_way.as_deref();
     let mut checkpoints = Checkpoints::new(args, config, &work, under_way)?;
+    if checkpoints.marks.is_empty() {
+        checkpoints.marks.clone_from(&before.marks);
+    }
+    let output = output(&work.program);
     let traces = args.traces.of_kernel(&work.name);
     if traces.files().next().is_some() {
         // One of the threads makes the records.
@@ -153,6 +157,7 @@ fn in_detail(
         None => {}
     }
     let memory = gpu.into_memory();
+    run.printed = output.read(&memory, &checkpoints.marks);
     if matches!(run.outcome, Outcome::Ended(_)) {
         run.outcome = verify(work.expected.as_ref(), &memory);
     }
@@ -165,6 +170,11 @@ fn in_detail(
         )?;
     }
     Ok(Executed { run, memory, missed, fault })
+}
+
+/// Where the threads of a program leave what they print.
+pub(crate) fn output(program: &Program) -> Output {
+    program.module.as_ref().map_or_else(Output::default, |module| module.output)
 }
 
 /// The outcome of a run that ended with this device memory.
@@ -240,6 +250,12 @@ fn walk(
             Ok(report) => {
                 walked.cycle = start + report.running_cycles();
                 next_start += report.cycles;
+                let output = output(program);
+                // A checkpoint has brought those of the launches before it.
+                let is_new = checkpoints.marks.len() == untimed.launches.len() + number;
+                if is_new && output.printed.is_some() {
+                    checkpoints.marks.push(output.mark(gpu.memory()));
+                }
                 let kernel = program.kernels[launch.kernel].name.clone();
                 walked.run.steps.push(Step { kernel, launch: launch.clone(), report });
             }

@@ -3,12 +3,12 @@
 
 use super::args::{MachineArgs, RunArgs, UntimedArgs};
 use super::detail::{DETAIL_FROM, DetailFrom, Place};
-use super::execute::{Executed, REPEATS, bound, run_options, verify};
+use super::execute::{Executed, REPEATS, bound, output, run_options, verify};
 use super::place;
 use super::progress::Progress;
 use super::work::Work;
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{Launch, Program};
+use wave_isa::program::{Launch, Printed, Program};
 use wave_machine::config::Config;
 use wave_machine::functional::{Execution, Limits, RunError, Standstill, Until};
 use wave_machine::gpu::NoProgress;
@@ -114,6 +114,8 @@ pub(crate) struct Before {
     pub(crate) launches: Vec<UntimedStep>,
     /// The launch whose detail begins part-way.
     pub(crate) under_way: Option<Box<Execution>>,
+    /// How much threads had printed at the end of each launch.
+    pub(crate) marks: Vec<u32>,
 }
 
 impl Before {
@@ -145,13 +147,15 @@ pub(crate) fn run_ahead(
 ) -> Ahead {
     let all = work.steps.len();
     let refused = |work: &mut Work, wrong| {
-        Ahead::Over(Box::new(executed(work, Outcome::Refused(vec![wrong]), Vec::new())))
+        Ahead::Over(Box::new(executed(work, (Outcome::Refused(vec![wrong]), None), Vec::new())))
     };
     let detail = match Detail::of(untimed, work) {
         Ok(detail) => detail,
         Err(wrong) => return refused(work, wrong),
     };
     let mut launches = Vec::new();
+    let output = output(&work.program);
+    let mut marks = Vec::new();
     // Nominal cycles of launches that the place is behind.
     let mut cycles = 0;
     while launches.len() < all {
@@ -159,7 +163,7 @@ pub(crate) fn run_ahead(
         let place = detail.place.filter(|_| number >= detail.first);
         if number >= detail.first && (detail.place.is_none() || place == Some(Place::Cycle(cycles))) {
             work.steps.drain(..number);
-            return Ahead::Continues(Before { launches, under_way: None }, all);
+            return Ahead::Continues(Before { launches, under_way: None, marks }, all);
         }
         if detail.is_named && number > detail.first {
             break;
@@ -174,10 +178,11 @@ pub(crate) fn run_ahead(
                 // A launch of which nothing has run begins like any other.
                 work.steps.drain(..number);
                 let under_way = (execution.started().0 > 0).then(|| Box::new(execution));
-                return Ahead::Continues(Before { launches, under_way }, all);
+                return Ahead::Continues(Before { launches, under_way, marks }, all);
             }
             Ok(execution) => {
                 cycles += if number >= detail.first { execution.cycle() } else { 0 };
+                marks.push(output.mark(&work.memory));
                 let kernel = work.program.kernels[launch.kernel].name.clone();
                 launches.push(UntimedStep { kernel, launch, report: execution.report() });
             }
@@ -187,7 +192,9 @@ pub(crate) fn run_ahead(
                     _ => None,
                 };
                 let outcome = outcome(error, &launch, &work.program, args).of_launch(number, all);
-                return Ahead::Over(Box::new(Executed { fault, ..executed(work, outcome, launches) }));
+                let printed = output.read(&work.memory, &marks);
+                let executed = executed(work, (outcome, printed), launches);
+                return Ahead::Over(Box::new(Executed { fault, ..executed }));
             }
         }
     }
@@ -196,11 +203,16 @@ pub(crate) fn run_ahead(
         return refused(work, wrong);
     }
     let outcome = verify(work.expected.as_ref(), &work.memory);
-    Ahead::Over(Box::new(executed(work, outcome, launches)))
+    let printed = output.read(&work.memory, &marks);
+    Ahead::Over(Box::new(executed(work, (outcome, printed), launches)))
 }
 
-fn executed(work: &mut Work, outcome: Outcome, untimed: Vec<UntimedStep>) -> Executed {
-    let run = Run { untimed, data: work.data, ..Run::new(&work.name, outcome) };
+fn executed(
+    work: &mut Work,
+    (outcome, printed): (Outcome, Option<Printed>),
+    untimed: Vec<UntimedStep>,
+) -> Executed {
+    let run = Run { untimed, data: work.data, printed, ..Run::new(&work.name, outcome) };
     Executed { run, memory: std::mem::take(&mut work.memory), missed: None, fault: None }
 }
 

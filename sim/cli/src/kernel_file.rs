@@ -30,6 +30,7 @@ pub(crate) fn kernel_file(
         names: args.kernel.iter().cloned().collect(),
         registers: None,
         stack_bytes: args.stack_bytes,
+        heap_bytes: args.heap_bytes,
         f64_instructions: config.capabilities.f64,
     };
     let (program, mut warnings) = kernels::load(path, &settings)?;

@@ -19,6 +19,7 @@ pub(crate) fn run(args: &PtxArgs, terminal: &Terminal) -> Ended {
         source: args.source.options(),
         names: args.kernel.iter().cloned().collect(),
         stack_bytes: args.stack_bytes,
+        heap_bytes: args.heap_bytes,
         f64_instructions: true,
         ..Settings::default()
     };

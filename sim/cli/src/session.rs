@@ -58,6 +58,10 @@ fn one(input: &Input, args: &RunArgs, stored: &Stored, config: &Config, terminal
     let time = start.elapsed();
     progress.finish();
     let Executed { run, mut memory, missed, .. } = executed?;
+    if args.output.format == Format::Text {
+        printed(&run, args, terminal)?;
+    }
+    terminal.diagnostics(&run.warnings());
     match &run.outcome {
         Outcome::Refused(wrong) => return Err(wrong.clone()),
         Outcome::Fault(why) | Outcome::Stopped(why) => {
@@ -67,6 +71,7 @@ fn one(input: &Input, args: &RunArgs, stored: &Stored, config: &Config, terminal
         _ if missed.is_some() => return Err(missed.into_iter().collect()),
         Outcome::Ended(_) => {
             write_results(args, &memory, terminal)?;
+            instances.iter().try_for_each(|instances| instances.save(&mut memory))?;
             bindings::save(&args.output, &bound, &memory)?;
         }
         Outcome::Skipped(_) => {}
@@ -155,6 +160,7 @@ fn several(inputs: &[Input], args: &RunArgs, stored: &Stored, config: &Config, t
         progress.end_run();
         progress.aside(|| {
             complain(&run, terminal);
+            terminal.diagnostics(&run.warnings());
             if is_text { terminal.out(&table.row(&run, config)) } else { Ok(Exit::Success) }
         })?;
         session.runs.push(run);
@@ -166,6 +172,10 @@ fn several(inputs: &[Input], args: &RunArgs, stored: &Stored, config: &Config, t
     let mut text = String::new();
     if is_text {
         for run in &session.runs {
+            let printed = run.printed_text();
+            if !printed.is_empty() {
+                text += &format!("\n{} printed\n{printed}", run.name);
+            }
             text += &race_text(run);
             text += &buffer_text(run);
         }
@@ -196,6 +206,17 @@ fn several(inputs: &[Input], args: &RunArgs, stored: &Stored, config: &Config, t
         return Ok(exit.max(Exit::WrongInput));
     }
     Ok(exit)
+}
+
+/// Shows what threads have printed: where the report goes.
+fn printed(run: &Run, args: &RunArgs, terminal: &Terminal) -> Result<(), Vec<Diagnostic>> {
+    let text = run.printed_text();
+    match args.output.dumps.0.is_empty() {
+        _ if text.is_empty() => {}
+        true => _ = terminal.out(&text)?,
+        false => terminal.err(&text),
+    }
+    Ok(())
 }
 
 /// The prices that are asked for.

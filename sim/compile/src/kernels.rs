@@ -31,6 +31,8 @@ pub struct Settings {
     pub registers: Option<u32>,
     /// Bytes of the stack of a thread, for modules that have a stack pointer; [`DEFAULT_STACK_BYTES`] by default.
     pub stack_bytes: Option<u32>,
+    /// Bytes of the heap of a thread, for kernels that allocate memory; [`DEFAULT_HEAP_BYTES`] by default.
+    pub heap_bytes: Option<u32>,
     /// The machine has f64 instructions, and the code may use them: it is faster, with the same results.
     pub f64_instructions: bool,
 }
@@ -67,19 +69,29 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
     let chosen = chosen(source, &settings.names).map_err(|error| vec![error])?;
     let start = Start::of(source).map_err(|error| vec![error])?;
     let pointer = stack_pointer(&source.module);
+    let heap = Heap::of(&source.module);
     let mut made = Made::default();
     let mut refused = Vec::new();
     for kernel in chosen {
-        let bytes = settings.stack_bytes.unwrap_or(DEFAULT_STACK_BYTES).next_multiple_of(STACK_UNIT_BYTES);
-        let pointer = pointer.filter(|&pointer| uses(&source.module, kernel.function, pointer));
+        let rounded = |bytes: Option<u32>, default: u32| {
+            u32::try_from(u64::from(bytes.unwrap_or(default)).next_multiple_of(STACK_UNIT_BYTES))
+                .unwrap_or(u32::MAX & !(STACK_UNIT_BYTES as u32 - 1))
+        };
+        let heap = heap.filter(|heap| uses(&source.module, kernel.function, heap.start));
+        let heap_bytes = heap.map_or(0, |_| rounded(settings.heap_bytes, DEFAULT_HEAP_BYTES));
+        let bytes = rounded(settings.stack_bytes, DEFAULT_STACK_BYTES).saturating_add(heap_bytes);
+        let pointer =
+            pointer.filter(|&pointer| heap.is_some() || uses(&source.module, kernel.function, pointer));
+        let mut globals = start.globals.clone();
+        globals.extend(heap.map(|heap| (heap.bytes, Constant::I32(heap_bytes))));
         let options = Options {
             name: Some(kernel.name),
             registers: settings.registers.unwrap_or(Options::default().registers),
             workgroup_size: kernel.workgroup_size.unwrap_or_default(),
             local_memory_bytes: kernel.local_memory_bytes,
-            globals: start.globals.clone(),
+            globals,
             f64_instructions: settings.f64_instructions,
-            stack: pointer.map(|pointer| Stack { pointer, bytes }),
+            stack: pointer.map(|pointer| Stack { pointer, bytes, start: heap.map(|heap| heap.start) }),
             data: start.segments.clone(),
             ..Options::default()
         };
@@ -103,7 +115,30 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
 /// Bytes of the stack of a thread where nobody says.
 pub const DEFAULT_STACK_BYTES: u32 = 1024;
 /// Stacks are multiples of these bytes, as C expects of its stack pointer.
-const STACK_UNIT_BYTES: u32 = 16;
+const STACK_UNIT_BYTES: u64 = 16;
+/// Bytes of the heap of a thread where nobody says.
+pub const DEFAULT_HEAP_BYTES: u32 = 4096;
+
+/// The variables of a module with a heap for each thread, as the C library has them.
+#[derive(Debug, Clone, Copy)]
+struct Heap {
+    /// Where the heap of the thread begins.
+    start: GlobalId,
+    /// Its bytes.
+    bytes: GlobalId,
+}
+
+impl Heap {
+    fn of(module: &Module) -> Option<Heap> {
+        let variable = |name: &str| {
+            let is_variable = |&id: &GlobalId| {
+                module.globals[id].is_mutable && module.globals[id].initial.ty() == Type::I32
+            };
+            exported_global(module, name).filter(is_variable)
+        };
+        Some(Heap { start: variable("__wave_heap_start")?, bytes: variable("__wave_heap_bytes")? })
+    }
+}
 
 /// The global variable that C and its like keep the end of the stack in.
 fn stack_pointer(module: &Module) -> Option<GlobalId> {
@@ -313,10 +348,20 @@ impl Made {
         module.offsets = places.iter().map(|place| place.0).collect();
         module.functions = functions(&source.module, &places);
         (module.data, module.data_end) = (start.data, start.data_end);
+        module.output = output(&source.module);
         program.source = source.lines(&places);
         program.module = Some(module);
         program
     }
+}
+
+/// The places in device memory with what threads of a C program print and report.
+fn output(module: &Module) -> program::Output {
+    let address = |name: &str| {
+        let global = &module.globals[exported_global(module, name)?];
+        u32::try_from(global.initial.bits()).ok().filter(|_| !global.is_mutable)
+    };
+    program::Output { printed: address("__wave_output"), heap_full: address("__wave_heap_full") }
 }
 
 /// Moves the targets of calls by so many bytes.

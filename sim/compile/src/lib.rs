@@ -14,6 +14,7 @@ pub mod kernels;
 pub mod lower;
 pub mod pica;
 pub mod rwasm;
+mod sequence;
 pub mod shader;
 pub mod source;
 pub mod structure;

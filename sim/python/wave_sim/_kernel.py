@@ -100,9 +100,11 @@ def words_of(
     energy: bool | str = False,
     functional: bool = False,
     flags: Iterable[str] = (),
+    clang: Iterable[str] = (),
     **others: object,
 ) -> list[str]:
-    """Options as flags of the command line. `others` are those whose value is the text of the flag's."""
+    """Options as flags of the command line; `clang` are those after `--`, and of `others` the value is the text of the
+    flag's."""
     words = [f"--param={_argument(value)}" for value in args]
     words += [f"--set-reg={register}:{_number(value)}" for register, value in (set_reg or {}).items()]
     for name, sizes in (("grid", grid), ("workgroup", workgroup)):
@@ -113,7 +115,9 @@ def words_of(
         words.append("--functional")
     elif energy:
         words.append("--energy" if energy is True else f"--energy={energy}")
-    return words + [str(flag) for flag in flags]
+    words += [str(flag) for flag in flags]
+    of_clang = [str(flag) for flag in clang]
+    return words + (["--", *of_clang] if of_clang else [])
 
 
 def given_of(buffers: Buffers | None) -> list[tuple[int | str, int | bytes]]:

@@ -37,6 +37,7 @@ class Machine:
         registers: int | None = None,
         local_memory: Bytes | None = None,
         stack_bytes: Bytes | None = None,
+        heap_bytes: Bytes | None = None,
         entry: str | None = None,
         size: str | None = None,
         seed: int | None = None,
@@ -46,6 +47,7 @@ class Machine:
         max_instructions: int | None = None,
         threads: int | None = None,
         energy: bool | str = True,
+        clang: Iterable[str] = (),
     ):
         words = words_of(
             args=args,
@@ -55,6 +57,7 @@ class Machine:
             registers=registers,
             local_memory=local_memory,
             stack_bytes=stack_bytes,
+            heap_bytes=heap_bytes,
             kernel=entry,
             size=size,
             seed=seed,
@@ -64,6 +67,7 @@ class Machine:
             max_instructions=max_instructions,
             threads=threads,
             energy=energy,
+            clang=clang,
         )
         inner = config_of(config)._inner
         self._machine = _wave_sim.Machine(kernel_of(kernel)._source, inner, words, given_of(buffers))

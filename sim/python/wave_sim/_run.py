@@ -77,6 +77,11 @@ class Result:
         return {"verified": True, "failed": False}.get(self.outcome)
 
     @property
+    def printed(self) -> str:
+        """What threads have printed with printf(), by launch, workgroup and thread."""
+        return self._run.get("printed", {}).get("text", "")
+
+    @property
     def mismatches(self) -> list[dict[str, Any]]:
         """The first values of a wrong result: buffer, index, expected, got."""
         return self._run.get("verification", {}).get("first_wrong", [])
@@ -156,6 +161,7 @@ def run(
     registers: int | None = None,
     local_memory: Bytes | None = None,
     stack_bytes: Bytes | None = None,
+    heap_bytes: Bytes | None = None,
     entry: str | None = None,
     size: str | None = None,
     seed: int | None = None,
@@ -167,12 +173,14 @@ def run(
     functional: bool = False,
     energy: bool | str = True,
     flags: Iterable[str] = (),
+    clang: Iterable[str] = (),
 ) -> Result:
     """Runs a kernel file, a launch file or a kernel of the suite.
 
     The options are the flags of `wave-sim`: `grid` is `--grid`, `args` are `--param`, and so on; `flags` has others as
-    words, such as `["--check-races"]`. `buffers` gives data: for a launch file by the names of its buffers, for a shader
-    by bindings, such as `"0.1"`, for other kernel files by addresses. A number in place of data stands for so many zeros.
+    words, such as `["--check-races"]`, and `clang` those of clang for a kernel in C, such as `["-DN=4"]`. `buffers` gives
+    data: for a launch file by the names of its buffers, for a shader by bindings, such as `"0.1"`, for other kernel files by
+    addresses. A number in place of data stands for so many zeros.
 
     Raises `Error` if the input is wrong, `Fault` if the kernel faults, `Stopped` if it stands still or reaches a bound. A
     wrong result raises nothing: see `Result.verified`.
@@ -185,6 +193,7 @@ def run(
         registers=registers,
         local_memory=local_memory,
         stack_bytes=stack_bytes,
+        heap_bytes=heap_bytes,
         kernel=entry,
         size=size,
         seed=seed,
@@ -196,6 +205,7 @@ def run(
         functional=functional,
         energy=energy,
         flags=flags,
+        clang=clang,
     )
     inner = config_of(config)._inner
     finished = _wave_sim.run(kernel_of(kernel)._source, inner, words, given_of(buffers))

@@ -102,8 +102,10 @@ def sweep(
     registers: int | None = None,
     local_memory: Bytes | None = None,
     stack_bytes: Bytes | None = None,
+    heap_bytes: Bytes | None = None,
     entry: str | None = None,
     flags: Iterable[str] = (),
+    clang: Iterable[str] = (),
 ) -> pandas.DataFrame:
     """Runs kernels on many machines: `wave-sim sweep`. Gives its table, a row for each point and kernel.
 
@@ -115,7 +117,10 @@ def sweep(
     """
     with tempfile.TemporaryDirectory(prefix="wave-sim-") as folder:
         listed = [kernels] if isinstance(kernels, (Kernel, str, os.PathLike)) else list(kernels)
-        words = ["sweep", *_config_words(config_of(config), folder)]
+        # In front: behind `--` are flags of clang.
+        names = (kernel_of(kernel)._word(folder) for kernel in listed)
+        words = ["sweep", *(f".{os.sep}{name}" if name.startswith("-") else name for name in names)]
+        words += _config_words(config_of(config), folder)
         words += [f"--set={_axis(key, values)}" for key, values in (set or {}).items()]
         words += [f"--where={formula}" for formula in ([where] if isinstance(where, str) else where)]
         name = Path(folder) / "sweep" if out is None else Path(out)
@@ -127,6 +132,7 @@ def sweep(
             registers=registers,
             local_memory=local_memory,
             stack_bytes=stack_bytes,
+            heap_bytes=heap_bytes,
             kernel=entry,
             random=random,
             latin_hypercube=latin_hypercube,
@@ -141,9 +147,9 @@ def sweep(
             backend=backend,
             scheduler=scheduler,
             flags=flags,
+            clang=clang,
         )
-        # Behind `--`, no name is taken for a flag.
-        code, _, err = _process([*words, "--", *(kernel_of(kernel)._word(folder) for kernel in listed)])
+        code, _, err = _process(words)
         message = err.replace(f"{folder}{os.sep}", "").strip()
         if code == 2:
             raise Error(message.removeprefix("error: "))

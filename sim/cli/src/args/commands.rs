@@ -153,6 +153,9 @@ pub(crate) struct PtxArgs {
     /// Bytes of the stack of each thread, for kernels in C and the like
     #[arg(long, value_name = "BYTES", value_parser = values::size32)]
     pub stack_bytes: Option<u32>,
+    /// Bytes of the heap of each thread, for kernels in C that call malloc()
+    #[arg(long, value_name = "BYTES", value_parser = values::size32)]
+    pub heap_bytes: Option<u32>,
     /// How the file is read.
     #[command(flatten)]
     pub source: SourceArgs,

@@ -6,6 +6,7 @@ mod source;
 
 use super::detail::{DetailFrom, detail_from};
 use super::dumps::Dumps;
+use super::instances::{InstanceCall, call};
 use super::traces::{WaveRange, trigger, wave_range};
 use super::values::{self, Bind, Dimensions, Fill, MemoryFile, RegisterValue, Save, SaveBinding};
 use clap::{Args, Parser, ValueEnum};
@@ -158,6 +159,10 @@ pub(crate) struct LaunchArgs {
     #[arg(long, value_name = "BYTES", value_parser = values::size32)]
     pub stack_bytes: Option<u32>,
 
+    /// Heap of each thread, for kernels in C that call malloc() [default: 4KiB]
+    #[arg(long, value_name = "BYTES", value_parser = values::size32)]
+    pub heap_bytes: Option<u32>,
+
     /// Fill device memory with 0, SCALE, 2 × SCALE, …
     #[arg(long, value_name = "OFFSET:TYPE:COUNT:SCALE", value_parser = values::fill_iota)]
     pub fill_iota: Vec<Fill>,
@@ -192,6 +197,7 @@ impl LaunchArgs {
             ("--param", !self.param.is_empty()),
             ("--bind", !self.bind.is_empty()),
             ("--stack-bytes", self.stack_bytes.is_some()),
+            ("--heap-bytes", self.heap_bytes.is_some()),
             ("--fill-iota", !self.fill_iota.is_empty()),
             ("--fill-zero", !self.fill_zero.is_empty()),
             ("--kernel", self.kernel.is_some()),
@@ -219,6 +225,21 @@ pub(crate) struct InstanceArgs {
     #[arg(long, value_name = "NAME", conflicts_with = "kernel")]
     pub function: Option<String>,
 
+    /// A call of an exported function with its arguments; of several, each instance makes one after the other and keeps
+    /// its state
+    #[arg(long, value_name = "NAME[=VALUE,...]", value_parser = call, allow_hyphen_values = true,
+        conflicts_with_all = ["function", "param", "kernel", "result_types"])]
+    pub call: Vec<InstanceCall>,
+
+    /// What the linear memory of each instance begins with: the contents of a file
+    #[arg(long, value_name = "FILE")]
+    pub instance_load: Option<PathBuf>,
+
+    /// Write the linear memory of an instance to a file, after the run; {thread} in its name stands for the thread's
+    /// number
+    #[arg(long, value_name = "FILE")]
+    pub instance_save: Option<PathBuf>,
+
     /// Bytes up to which the memory of an instance may grow [default: 1MiB, less in a small device memory]
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub instance_memory: Option<u64>,
@@ -234,10 +255,13 @@ pub(crate) struct InstanceArgs {
 
 impl InstanceArgs {
     /// The flags, and whether they were given.
-    fn given(&self) -> [(&'static str, bool); 5] {
+    fn given(&self) -> [(&'static str, bool); 8] {
         [
             ("--instances", self.instances),
             ("--function", self.function.is_some()),
+            ("--call", !self.call.is_empty()),
+            ("--instance-load", self.instance_load.is_some()),
+            ("--instance-save", self.instance_save.is_some()),
             ("--instance-memory", self.instance_memory.is_some()),
             ("--result-types", !self.result_types.is_empty()),
             ("--bits", self.bits),

@@ -3,6 +3,7 @@
 use crate::values;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use wave_compile::c::CompileOptions;
 use wave_compile::pica::{Float, PicaOptions};
 use wave_compile::rwasm::RwasmOptions;
 use wave_compile::shader::{self, ShaderOptions};
@@ -55,6 +56,10 @@ pub(crate) struct SourceArgs {
     /// Fuel of each instance of an rWasm module; it traps where it needs more [default: fuel is not counted]
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub fuel: Option<u64>,
+
+    /// Flags of clang for kernels in C, such as -DN=4 or -Iinclude; last of all, after --
+    #[arg(last = true, value_name = "CLANG FLAGS", allow_hyphen_values = true)]
+    pub clang: Vec<String>,
 }
 
 impl SourceArgs {
@@ -88,6 +93,7 @@ impl SourceArgs {
                 separate_rounding: self.contract == Some(Switch::Off),
                 undefined_workgroup: self.zero_workgroup == Some(Switch::Off),
             },
+            c: CompileOptions { flags: self.clang.clone(), ..CompileOptions::default() },
         }
     }
 
@@ -105,6 +111,7 @@ impl SourceArgs {
             ("--zero-workgroup", self.zero_workgroup.is_some()),
             ("--imports", self.imports.is_some()),
             ("--fuel", self.fuel.is_some()),
+            ("-- CLANG FLAGS", !self.clang.is_empty()),
         ]
     }
 }

@@ -17,8 +17,18 @@ use wave_machine::memory::Reject;
 use wave_observe::numbers::{self, counted, integer};
 
 /// Topics of `info`.
-const TOPICS: [&str; 9] =
-    ["breakpoints", "caches", "history", "launch", "pipeline", "queues", "registers", "stack", "waves"];
+const TOPICS: [&str; 10] = [
+    "breakpoints",
+    "caches",
+    "history",
+    "launch",
+    "output",
+    "pipeline",
+    "queues",
+    "registers",
+    "stack",
+    "waves",
+];
 
 /// Most waves listed.
 const MOST_WAVES: usize = 64;
@@ -50,6 +60,7 @@ pub(super) fn info(session: &mut Session, words: &[&str]) -> Result<String, Diag
         "caches" => super::memory::caches(session, rest),
         "history" => Ok(history(session)),
         "launch" => Ok(launch(session)),
+        "output" => output(session),
         "pipeline" => pipeline(session),
         "queues" => super::memory::queues(session, rest),
         "registers" => {
@@ -59,6 +70,18 @@ pub(super) fn info(session: &mut Session, words: &[&str]) -> Result<String, Diag
         "stack" => stack(session),
         _ => Ok(waves(session, MOST_WAVES)),
     }
+}
+
+/// What threads have printed so far.
+fn output(session: &mut Session) -> Result<String, Diagnostic> {
+    let Some(printed) = session.timeline.printed() else {
+        return Err(Diagnostic::error("the kernels print nothing").hint("kernels in C can call printf()"));
+    };
+    Ok(match printed.text.as_str() {
+        "" => "nothing so far\n".to_owned(),
+        text if text.ends_with('\n') => text.to_owned(),
+        text => format!("{text}\n"),
+    })
 }
 
 /// What has the place of a topic of gdb.

@@ -252,6 +252,12 @@ impl Session {
             Stopped::Interrupted => text += "interrupted\n",
             _ => {}
         }
+        if self.timeline.ending().is_some()
+            && let Some(printed) = self.timeline.printed().filter(|printed| !printed.text.is_empty())
+        {
+            text += printed.text.trim_end_matches('\n');
+            text += "\n";
+        }
         text += &self.ending();
         text + &self.here()
     }

@@ -167,6 +167,7 @@ impl Task {
         }
         if ended {
             session::write_results(&args, &memory, &Terminal::of_environment())?;
+            instances.iter().try_for_each(|instances| instances.save(&mut memory))?;
             bindings::save(&args.output, &bound, &memory)?;
         }
         let cycles = run.total().map_or(0, |total| total.cycles);

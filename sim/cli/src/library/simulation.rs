@@ -1,7 +1,7 @@
 //! Runs that are stepped.
 
 use super::{Buffer, Finished, Task, finished};
-use crate::execute::{outcome, run_options, verify};
+use crate::execute::{outcome, output, run_options, verify};
 use crate::{checkpoints, files};
 use std::path::Path;
 use std::sync::Arc;
@@ -33,6 +33,8 @@ pub struct Simulation {
     identity: Identity,
     /// Launches that have ended.
     steps: Vec<Step>,
+    /// How much threads had printed at the end of each of them.
+    marks: Vec<u32>,
 }
 
 /// Why a simulation does not go on.
@@ -76,6 +78,7 @@ impl Simulation {
             options,
             identity,
             steps: Vec::new(),
+            marks: Vec::new(),
         };
         match simulation.begin() {
             Ok(()) => Ok(simulation),
@@ -127,6 +130,10 @@ impl Simulation {
         while !self.is_done() && self.machine.now() < until {
             match self.machine.advance(until, None) {
                 Ok(Stop::Ended(report)) => {
+                    let output = output(&self.program);
+                    if output.printed.is_some() {
+                        self.marks.push(output.mark(self.machine.memory()));
+                    }
                     let launch = self.launches[self.steps.len()].clone();
                     let kernel = self.program.kernels[launch.kernel].name.clone();
                     self.steps.push(Step { kernel, launch, report: *report });
@@ -165,6 +172,7 @@ impl Simulation {
         let nothing = Outcome::Ended(Verification::Nothing);
         let mut run = Run { data: self.data, ..Run::new(&self.name, nothing) };
         run.steps.clone_from(&self.steps);
+        run.printed = output(&self.program).read(&memory, &self.marks);
         if self.is_done() {
             run.outcome = verify(self.expected.as_ref(), &memory);
         }
@@ -179,7 +187,8 @@ impl Simulation {
     /// The file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), Vec<Diagnostic>> {
         let ended = self.steps.iter().map(|step| step.report.clone()).collect();
-        let checkpoint = Checkpoint { ended, snapshot: self.machine.snapshot(), observers: Vec::new() };
+        let observers = checkpoints::of_marks(&self.marks).into_iter().collect();
+        let checkpoint = Checkpoint { ended, snapshot: self.machine.snapshot(), observers };
         files::write_durably(path, &checkpoint.encode(self.identity), "checkpoint")
     }
 
@@ -193,6 +202,7 @@ impl Simulation {
         self.machine.restore_with(&checkpoint.snapshot, &self.options).map_err(|misfit| {
             vec![Diagnostic::error(format!("`{}` does not fit this machine: {misfit}", path.display()))]
         })?;
+        self.marks = checkpoints::marks(&checkpoint.observers);
         let step = |(launch, report): (&Launch, _)| Step {
             kernel: self.program.kernels[launch.kernel].name.clone(),
             launch: launch.clone(),

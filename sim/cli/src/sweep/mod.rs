@@ -218,7 +218,7 @@ fn execute(args: &SweepArgs, tasks: Vec<Task>, terminal: &Terminal) -> Pooled {
 fn worker_words() -> Option<Vec<OsString>> {
     let (mut words, command_line) = super::own_words()?;
     let (sweep, rest) = command_line.split_first()?;
-    // In front of the others: behind `--` it would be a kernel.
+    // In front of the others: after `--` it would be a flag of clang.
     words.extend([sweep.clone(), "--worker".into()]);
     words.extend_from_slice(rest);
     Some(words)

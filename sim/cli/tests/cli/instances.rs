@@ -100,3 +100,90 @@ fn instances_have_a_report_and_a_debugger_as_kernels_have() {
     let out = scratch.out("dis m.wat --function divide");
     assert!(out.contains(";    7      (i64.div_s (local.get 0) (local.get 1))\n"), "{out}");
 }
+
+/// A module whose state stays between calls: a word of memory, and a global variable.
+const STATE: &str = r#"(module
+  (memory (export "memory") 1 3)
+  (global $steps (mut i64) (i64.const 0))
+  (func (export "init") (param i32) (i32.store (i32.const 8) (local.get 0)))
+  (func (export "step") (param i32) (result i32 i64)
+    (global.set $steps (i64.add (global.get $steps) (i64.const 1)))
+    (i32.store (i32.const 8) (i32.add (i32.load (i32.const 8)) (local.get 0)))
+    (if (i32.gt_s (local.get 0) (i32.const 100)) (then (unreachable)))
+    (i32.load (i32.const 8)) (global.get $steps))
+  (func (export "grow") (result i32) (memory.grow (i32.const 1))))
+"#;
+
+#[test]
+fn calls_of_an_instance_follow_one_another_and_keep_its_state() {
+    let scratch = Scratch::with(&[("s.wat", STATE)]);
+    let run = "s.wat --config tiny --workgroup 2 --call init=10 --call step=3 --call step=i32:-4";
+    for words in [run.to_owned(), format!("{run} --functional")] {
+        let out = scratch.out(&words);
+        assert!(out.starts_with("init, step, step: 2 instances, "), "{out}");
+        let rows: Vec<&str> = out.lines().skip(3).collect();
+        let wanted = [
+            "     0  init",
+            "     0  step  13  1",
+            "     0  step  9  2",
+            "     1  init",
+            "     1  step  13  1",
+            "     1  step  9  2",
+        ];
+        assert_eq!(rows, wanted);
+    }
+    let read: serde_json::Value =
+        serde_json::from_str(&scratch.out(&format!("{run} --format json"))).unwrap();
+    assert_eq!(read["functions"], serde_json::json!(["init", "step", "step"]));
+    assert_eq!(read["instances"][1]["calls"][2]["results"][0]["value"], 9);
+    // A trap ends the instance, and calls before it have their results.
+    let ran = scratch.run("s.wat --config tiny --workgroup 1 --call step=5 --call step=101 --call init=1");
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let rows: Vec<&str> = ran.out.lines().skip(3).collect();
+    assert_eq!(rows[0], "     0  step  5  1");
+    assert!(rows[1].starts_with("     0  step  trap: unreachable, in `step`"), "{}", ran.out);
+    assert!(ran.out.ends_with("1 of 1 trapped\n"), "{}", ran.out);
+}
+
+#[test]
+fn the_memory_of_an_instance_is_saved_and_loaded() {
+    let scratch = Scratch::with(&[("s.wat", STATE)]);
+    scratch.out(
+        "s.wat --config tiny --workgroup 1 --call grow --call init=7 --call step=1 --instance-save m.bin",
+    );
+    let saved = scratch.read("m.bin");
+    assert_eq!((saved.len(), &saved[8..12]), (2 << 16, &8u32.to_le_bytes()[..]));
+    let out = scratch.out("s.wat --config tiny --workgroup 3 --call step=2 --call grow --instance-load m.bin --instance-save n{thread}.bin");
+    let rows: Vec<&str> = out.lines().skip(3).take(2).collect();
+    assert_eq!(rows, ["     0  step  10  1", "     0  grow  2"]);
+    for thread in 0..3 {
+        let saved = scratch.read(&format!("n{thread}.bin"));
+        assert_eq!((saved.len(), &saved[8..12]), (3 << 16, &10u32.to_le_bytes()[..]));
+    }
+    // A file that is shorter than the memory is its beginning.
+    scratch.write("short.bin", &[0, 0, 0, 0, 0, 0, 0, 0, 50]);
+    let out =
+        scratch.out("s.wat --config tiny --workgroup 1 --function step --param 1 --instance-load short.bin");
+    assert!(out.ends_with("0  51  1\n"), "{out}");
+    scratch.write("long.bin", &vec![1; (3 << 16) + 1]);
+    for (words, message) in [
+        ("--call step", "error: `step` takes 1 argument (i32), and 0 are given"),
+        ("--call stp=1", "error: `s.wat` exports no function `stp`"),
+        ("--call step=1 --param 1", "error: the argument '--call"),
+        ("--call step=1.5", "error: argument 1 of --call: 1.5 is no integer"),
+        ("--call step=1 --instance-load none.bin", "error: --instance-load: cannot read `none.bin`"),
+        (
+            "--call grow --call step=1 --instance-load long.bin",
+            "error: --instance-load: `long.bin` has more bytes",
+        ),
+        (
+            "--call step=1 --workgroup 2 --instance-save m.bin",
+            "error: --instance-save: 2 instances have a memory",
+        ),
+        ("--call step=1 --workgroup 1 --instance-save no/m.bin", "error: --instance-save: "),
+    ] {
+        let ran = scratch.run(&format!("s.wat --config tiny {words}"));
+        assert_eq!(ran.code, 2, "{words}: {}{}", ran.out, ran.err);
+        assert!(ran.err.starts_with(message), "{words}: {}", ran.err);
+    }
+}

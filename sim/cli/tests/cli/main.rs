@@ -21,6 +21,7 @@ mod first_hour;
 mod functional;
 mod hidden;
 mod instances;
+mod kernels_in_c;
 mod litmus;
 mod modules;
 mod optimize;

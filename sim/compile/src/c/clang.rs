@@ -1,6 +1,7 @@
 //! The clang that is installed: whether it will do, and a build with it.
 
 use super::flags::{COMPILE, CPP, KEEP_LINES, LINK, Language, OURS, TARGET};
+use super::library::{self, HEADERS, OUTPUT_BYTES, OWN_HEADERS, PRINT};
 use super::{Built, CLANG_VARIABLE, CompileOptions, INSTALL, OLDEST_CLANG};
 use crate::encoding::is_code;
 use std::ffi::OsStr;
@@ -9,10 +10,6 @@ use std::process::{Command, Output, Stdio};
 use std::{fs, io};
 use wave_files::temporary::TemporaryFolder;
 use wave_isa::diagnostic::Diagnostic;
-
-/// What sources include, and what all of them are linked with.
-const HEADERS: [(&str, &str); 2] = [("math.h", "#include <wave.h>\n"), ("string.h", "#include <wave.h>\n")];
-const RUNTIME: &str = include_str!("runtime.c");
 
 /// A clang that runs.
 #[derive(Debug)]
@@ -49,8 +46,8 @@ impl Clang {
         }
     }
 
-    /// Compiles a source and links it. What is in between lies in a folder of its own, which goes with the end of this
-    /// function.
+    /// Compiles a source and links it with the parts of the library that it needs. What is in between lies in a folder of
+    /// its own, which goes with the end of this function.
     pub(super) fn build(
         &self,
         source: &Path,
@@ -63,20 +60,14 @@ impl Clang {
             Diagnostic::error(format!("cannot make a temporary folder to compile `{name}`: {error}"))
         })?;
         let at = |file: &str| folder.path().join(file);
-        let headers = HEADERS.map(|(file, text)| (file, text.to_owned()));
-        for (file, text) in headers
-            .into_iter()
-            .chain([("wave.h", crate::wasm::c_header()), ("runtime.c", RUNTIME.to_owned())])
-        {
-            fs::write(at(file), text).map_err(|error| {
-                Diagnostic::error(format!("cannot write to the temporary folder: {error}"))
-            })?;
-        }
+        write(&at("wave.h"), &crate::wasm::c_header())?;
+        HEADERS.iter().try_for_each(|(file, text)| write(&at(file), text))?;
         let step = Step { clang: self, folder: folder.path(), source: &name };
         // Named after the source, so that what the linker says names it.
         let stem = source.file_stem().unwrap_or(OsStr::new("kernel"));
         let mut object = at("").join(stem).into_os_string();
         object.push(".o");
+        let object = PathBuf::from(object);
 
         let mut compile = step.command(&COMPILE);
         compile.args(OURS.map(|function| format!("-fno-builtin-{function}")));
@@ -92,22 +83,24 @@ impl Clang {
         }
         // A name that begins with a dash is no flag.
         compile.arg("-MD").arg("-MF").arg(at("read")).arg("-o").arg(&object).arg("--").arg(source);
-        let compiled = step.run(compile);
+        let compiled = step.run(&mut compile);
         let read = fs::read_to_string(at("read")).unwrap_or_default();
         let warnings = step.unquoted(compiled, &read)?;
 
-        let mut runtime = step.command(&COMPILE);
-        // It must not find its own loops in itself.
-        runtime.args(["-g0", "-fno-builtin", "-o"]).arg(at("runtime.o")).arg(at("runtime.c"));
-        step.run(runtime)?;
-
+        let mut objects = vec![object];
+        step.add_library(&mut objects, more)?;
         let mut link = step.command(&LINK);
-        link.arg("-o").arg(at("kernel.wasm")).arg(&object).arg(at("runtime.o"));
-        step.run(link)?;
+        link.arg("-o").arg(at("kernel.wasm")).args(&objects);
+        step.run(&mut link)?;
         let wasm = fs::read(at("kernel.wasm"))
             .map_err(|error| Diagnostic::error(format!("clang made no module of `{name}`: {error}")))?;
         Ok(Built { wasm, warnings })
     }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
+    fs::write(path, text)
+        .map_err(|error| Diagnostic::error(format!("cannot write to the temporary folder: {error}")))
 }
 
 /// A call of clang in a build.
@@ -125,8 +118,39 @@ impl Step<'_> {
         command
     }
 
+    /// Adds objects of the library until they define all that it has and the others need.
+    fn add_library(&self, objects: &mut Vec<PathBuf>, flags: &[String]) -> Result<(), Diagnostic> {
+        // Its headers must not be seen by the source of the user.
+        let folder = self.folder.join("library");
+        let made = fs::create_dir(&folder);
+        made.map_err(|error| Diagnostic::error(format!("cannot write to the temporary folder: {error}")))?;
+        OWN_HEADERS.iter().try_for_each(|(file, text)| write(&folder.join(file), text))?;
+        let mut next = 0;
+        while let Some(object) = objects.get(next) {
+            next += 1;
+            let needed = library::undefined(&fs::read(object).unwrap_or_default());
+            for (file, text) in library::sources_of(&needed) {
+                let object = folder.join(file).with_extension("o");
+                if objects.contains(&object) {
+                    continue;
+                }
+                let source = folder.join(file);
+                write(&source, text)?;
+                let mut compile = self.command(&COMPILE);
+                // It must not find its own loops in itself.
+                compile.args(["-g0", "-fno-builtin"]).arg("-isystem").arg(self.folder);
+                if file == PRINT {
+                    compile.args(output_bytes(flags));
+                }
+                self.run(compile.arg("-o").arg(&object).arg(&source))?;
+                objects.push(object);
+            }
+        }
+        Ok(())
+    }
+
     /// Runs it; gives warnings.
-    fn run(&self, mut command: Command) -> Result<Vec<Diagnostic>, Diagnostic> {
+    fn run(&self, command: &mut Command) -> Result<Vec<Diagnostic>, Diagnostic> {
         let program = self.clang.program.display();
         let output = command.output();
         let output =
@@ -143,7 +167,7 @@ impl Step<'_> {
         }
         let error = Diagnostic::error(format!("clang rejects `{}`:\n{said}", self.source));
         Err(if said.contains("undefined symbol") {
-            error.hint("there is no C library; what there is, is declared in `wave.h` (`wave-sim header`)")
+            error.hint("the C library has only part of the standard's: docs/c.md lists its headers")
         } else if said.contains("noderef") {
             error.hint("local memory is read with local_load() and written with local_store()")
         } else {
@@ -181,6 +205,12 @@ impl Step<'_> {
         let folder = format!("{}/", self.folder.display());
         text.replace(&folder, "").trim_end().to_owned()
     }
+}
+
+/// The flags of the user that say how large the buffer is of what threads print.
+fn output_bytes(flags: &[String]) -> Vec<&String> {
+    let defines = format!("-D{OUTPUT_BYTES}=");
+    flags.iter().filter(|flag| flag.starts_with(&defines)).collect()
 }
 
 fn missing(program: &Path) -> Diagnostic {

@@ -48,11 +48,13 @@ pub(super) const OURS: [&str; 12] =
 pub(super) const CPP: [&str; 4] = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"];
 
 /// For the linker. The stack has no bytes: each thread gets its own elsewhere.
-pub(super) const LINK: [&str; 6] = [
+pub(super) const LINK: [&str; 8] = [
     "-nostdlib",
     "-Wl,--no-entry",
     "-Wl,--export-dynamic",
     "-Wl,--export=__heap_base",
     "-Wl,--export=__stack_pointer",
+    "-Wl,--export-if-defined=__wave_heap_start",
+    "-Wl,--export-if-defined=__wave_heap_bytes",
     "-Wl,-z,stack-size=0",
 ];

@@ -1,11 +1,14 @@
 //! Kernels in C and C++: calls `clang`, and gives the WebAssembly module that it makes.
 //!
+//! The source is linked with those parts of a C library that it needs (`library/`).
+//!
 //! The module has no entry. It exports the functions marked `KERNEL`, `__heap_base` (the end of its data) and
 //! `__stack_pointer`; it imports from the module `wave` only. Its memory holds data and no stack: the compiler gives each
 //! thread a stack of its own.
 
 mod clang;
 mod flags;
+mod library;
 
 use std::path::{Path, PathBuf};
 use wave_isa::diagnostic::Diagnostic;
@@ -22,7 +25,7 @@ pub const OLDEST_CLANG: u32 = 14;
 /// How a source is compiled.
 #[derive(Debug, Clone, Default)]
 pub struct CompileOptions {
-    /// Flags for the compiler behind ours, so that they win: `-O1`, `-DTILE=32`, `-Iinclude`.
+    /// Flags for the compiler after ours, so that they win: `-O1`, `-DTILE=32`, `-Iinclude`.
     pub flags: Vec<String>,
     /// The clang to call; by default that of [`CLANG_VARIABLE`], else `clang`.
     pub clang: Option<PathBuf>,

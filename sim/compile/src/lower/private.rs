@@ -30,8 +30,10 @@ const UNIT: u32 = 16;
 pub struct Stack {
     /// The stack pointer: an `i32`, at the start the end of the stack.
     pub pointer: GlobalId,
-    /// Bytes of the stack, a multiple of 16.
+    /// Bytes of the stack and the heap, a multiple of 16.
     pub bytes: u32,
+    /// The variable that gets the address where they begin, for a heap below the stack: an `i32`.
+    pub start: Option<GlobalId>,
 }
 
 /// What a thread has of its own in device memory.
@@ -133,6 +135,11 @@ pub(super) fn begin(function: &mut Function, plan: &Plan) {
         let end = editor.binary(Binary::Add, below, first);
         let set = Operation::GlobalSet(stack.pointer, end);
         editor.keep(Instruction { operation: set, results: Vec::new(), at: editor.at });
+        if let Some(global) = stack.start {
+            let start = editor.with(Binary::Sub, end, stack.bytes.into());
+            let set = Operation::GlobalSet(global, start);
+            editor.keep(Instruction { operation: set, results: Vec::new(), at: editor.at });
+        }
     });
 }
 

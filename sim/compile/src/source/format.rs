@@ -70,6 +70,22 @@ impl Format {
         }
     }
 
+    /// What a file in it is, for messages.
+    pub(crate) const fn description(self) -> &'static str {
+        match self {
+            Format::Wave => "WAVE assembly",
+            Format::Wbin => "a WBIN container",
+            Format::Wasm | Format::Wat => "WebAssembly",
+            Format::C => "C",
+            Format::Wasm2015 => "WebAssembly of 2015",
+            Format::Rwasm => "rWasm",
+            Format::Shbin | Format::Pica => "a PICA200 shader",
+            Format::Wgsl => "WGSL",
+            Format::Spv => "SPIR-V",
+            Format::Ir => "the intermediate representation",
+        }
+    }
+
     /// True if a module of this format that imports nothing from `wave` runs as instances where nobody says otherwise.
     pub const fn has_instances(self) -> bool {
         matches!(self, Format::Wasm | Format::Wat | Format::Wasm2015 | Format::Rwasm)

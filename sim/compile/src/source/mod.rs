@@ -34,6 +34,8 @@ pub struct SourceOptions {
     pub pica_code: Option<PicaCode>,
     /// How shaders in WGSL and SPIR-V are compiled.
     pub shader: ShaderOptions,
+    /// How C and C++ are compiled.
+    pub c: CompileOptions,
 }
 
 /// What words of PICA200 code need beside themselves.
@@ -92,6 +94,14 @@ impl Source {
         {
             return Err(vec![refusal]);
         }
+        if format != Format::C
+            && let Some(flag) = options.c.flags.first()
+        {
+            let message = format!("`{flag}` is for kernels in C, and `{file}` is {}", format.description());
+            return Err(vec![
+                Diagnostic::error(message).hint("flags after `--` go to clang; others stand before it"),
+            ]);
+        }
         let source = match format {
             Format::Wave | Format::Wbin => return Ok(None),
             Format::Wasm if wasm::is_binary(bytes) => Source::of_wasm(file, bytes, unknown),
@@ -102,7 +112,7 @@ impl Source {
             Format::Wat => as_text()
                 .and_then(|text| wasm::encode(&file, text))
                 .and_then(|bytes| Source::of_wasm(file, &bytes, unknown)),
-            Format::C => c::compile(path, &CompileOptions::default()).and_then(|built| {
+            Format::C => c::compile(path, &options.c).and_then(|built| {
                 let source = Source::of_wasm(file, &built.wasm, unknown)?;
                 Ok(Source { is_kernel: true, warnings: built.warnings, ..source })
             }),

@@ -204,8 +204,9 @@ WAVE_HELPER float rsqrtf(float x) { return wave_rsqrt(x); }
 WAVE_HELPER float rcpf(float x) { return wave_rcp(x); }
 WAVE_HELPER float clampf(float x, float low, float high) { return wave_fmin(wave_fmax(x, low), high); }
 
-/* What <math.h> and <string.h> have and the machine can do. sinf() and those that follow use the special-function unit:
-   about 2 units in the last place. */
+/* Functions of <math.h> that are an instruction or a few, and functions of <string.h> that the compiler calls by
+   itself. docs/c.md has the greatest error of each. powf() and the rest of both headers are in the library of
+   wave-sim. */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -223,11 +224,14 @@ double ceil(double);
 double trunc(double);
 double rint(double);
 double copysign(double, double);
+float powf(float, float);
 void *memcpy(void *, const void *, __SIZE_TYPE__);
 void *memmove(void *, const void *, __SIZE_TYPE__);
 void *memset(void *, int, __SIZE_TYPE__);
 int memcmp(const void *, const void *, __SIZE_TYPE__);
-#define WAVE_MATH static inline __attribute__((always_inline, nodebug, unused))
+#ifndef WAVE_LIBRARY_SOURCE
+/* Inline here, and a function of the library where its address is taken. */
+#define WAVE_MATH extern inline __attribute__((gnu_inline, always_inline, nodebug, unused))
 WAVE_MATH float fmaf(float a, float b, float c) { return wave_fma(a, b, c); }
 WAVE_MATH double fma(double a, double b, double c) { return wave_fma_f64(a, b, c); }
 WAVE_MATH float fminf(float a, float b) { return wave_fmin(a, b); }
@@ -237,9 +241,16 @@ WAVE_MATH float cosf(float x) { return wave_cos(x); }
 WAVE_MATH float tanf(float x) { return wave_sin(x) / wave_cos(x); }
 WAVE_MATH float exp2f(float x) { return wave_exp2(x); }
 WAVE_MATH float log2f(float x) { return wave_log2(x); }
-WAVE_MATH float expf(float x) { return wave_exp2(x * 1.44269504f); }
-WAVE_MATH float logf(float x) { return wave_log2(x) * 0.693147181f; }
-WAVE_MATH float powf(float x, float y) { return wave_exp2(wave_log2(x) * y); }
+WAVE_MATH float logf(float x) { return wave_log2(x) * 0x1.62e43p-1f; }
+/* Two to the power of x / ln 2, whose rounding error corrects the result: it is large where x is. */
+WAVE_MATH float expf(float x)
+{
+    float power = x * 0x1.715476p+0f;
+    float rest = wave_fma(x, 0x1.715476p+0f, -power) + x * 0x1.4ae0cp-26f;
+    float result = wave_exp2(power);
+    return power > -151.0f && power < 128.0f ? wave_fma(result, rest * 0x1.62e43p-1f, result) : result;
+}
+#endif
 #ifdef __cplusplus
 }
 #endif

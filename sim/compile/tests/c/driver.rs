@@ -73,7 +73,7 @@ fn the_header_compiles_and_says_what_a_kernel_needs() {
         other => panic!("{name}: {other:?}"),
     };
     assert_eq!(value("__stack_pointer"), value("__heap_base"));
-    // The linker puts functions of the runtime in.
+    // The linker puts functions of the library in.
     let called = |name: &str| decoded.module.functions.values().any(|f| f.name.as_deref() == Some(name));
     assert!(called("memcpy") && called("memset") && !called("memmove"));
     // A conversion to an integer saturates as the machine does, and traps nowhere.

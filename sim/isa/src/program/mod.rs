@@ -9,6 +9,7 @@ pub mod fault;
 pub(crate) mod launch;
 mod load;
 mod module;
+mod output;
 pub mod structure;
 pub mod wbin;
 
@@ -25,6 +26,7 @@ pub use fault::{Fault, FaultKind};
 pub use launch::Launch;
 pub use load::{from_bytes, load, load_with_warnings, not_text, read_file};
 pub use module::{Module, Parameter, ParameterType, PrivateMemory};
+pub use output::{Output, Printed};
 
 /// An assembled or loaded program: one code section and the kernels in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What a program brings beside its code if a compiler made it: data, types of arguments, private memory, where code
 //! comes from.
 
-use super::{Launch, Program};
+use super::{Launch, Output, Program};
 use crate::WORD_BYTES;
 use crate::diagnostic::Diagnostic;
 use std::fmt;
@@ -22,6 +22,8 @@ pub struct Module {
     pub functions: Vec<(u32, String)>,
     /// Instructions that fault to say that the module traps: the word, and the reason of the trap.
     pub traps: Vec<(u32, String)>,
+    /// Where threads leave what they print.
+    pub output: Output,
 }
 
 impl Module {

@@ -88,7 +88,8 @@ impl Origin {
     /// The kernels, with warnings about them.
     fn program(&self, file: &File, names: &Names) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
         let located = |problems: Vec<Problem>| messages::located(&self.source, problems);
-        let settings = settings(file, names).map_err(located)?;
+        let mut settings = settings(file, names).map_err(located)?;
+        settings.source.c.flags = self.clang_flags(&file.clang);
         let (path, bytes) = match self.builtin.filter(|b| b.source_file == file.source) {
             Some(Builtin { source_file, source, module: Some(module), .. }) => {
                 let module = wave_compile::source::Source::embedded(source_file, module, source);
@@ -106,6 +107,26 @@ impl Origin {
             shader::refuse(file).map_err(located)?;
         }
         kernels::from_bytes(&path, &bytes, &settings).map_err(|errors| self.blamed(file, errors))
+    }
+
+    /// Flags of clang whose folders and files are relative to the launch file.
+    fn clang_flags(&self, flags: &[String]) -> Vec<String> {
+        const PATHS: [&str; 7] = ["-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-L"];
+        let beside = |path: &str| self.beside(path).display().to_string();
+        let mut is_path = false;
+        let flag = |flag: &String| {
+            if std::mem::replace(&mut is_path, PATHS.contains(&flag.as_str())) {
+                return beside(flag);
+            }
+            let joined = PATHS.iter().filter_map(|name| Some((*name, flag.strip_prefix(name)?)));
+            // The longest name that fits: -include is no -I.
+            let longest = joined.max_by_key(|(name, _)| name.len());
+            match longest.filter(|(_, path)| !path.is_empty()) {
+                Some((name, path)) => format!("{name}{}", beside(path)),
+                None => flag.clone(),
+            }
+        };
+        flags.iter().map(flag).collect()
     }
 
     /// An error of a source that has no place there is one of the launch file.
@@ -137,6 +158,7 @@ fn settings(file: &File, names: &Names) -> Result<Settings, Vec<Problem>> {
         source: SourceOptions { pica, shader, ..SourceOptions::default() },
         names: steps::kernels(file),
         stack_bytes: file.stack_bytes,
+        heap_bytes: file.heap_bytes,
         f64_instructions: file.requires.contains(&Requirement::F64),
         ..Settings::default()
     })

@@ -22,6 +22,12 @@ pub(super) struct File {
     /// Bytes of the stack of a thread, for kernels in C and the like that keep data there.
     #[serde(default)]
     pub stack_bytes: Option<u32>,
+    /// Bytes of the heap of a thread, for kernels in C that allocate memory.
+    #[serde(default)]
+    pub heap_bytes: Option<u32>,
+    /// Flags of clang for a source in C. Folders and files that they name are relative to the launch file.
+    #[serde(default)]
+    pub clang: Vec<String>,
     /// Format of the numbers of a PICA200 shader.
     #[serde(default)]
     pub pica_float: PicaFloat,

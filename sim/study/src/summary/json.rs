@@ -64,12 +64,25 @@ struct RunJson<'a> {
     /// Absent if it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     by_buffer: Option<Vec<BufferJson<'a>>>,
+    /// Absent if no kernel can print or allocate memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    printed: Option<PrintedJson<'a>>,
     /// Absent if no launch has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<Numbers>,
     /// Of all launches with timing. Absent if it is not asked for, or if none has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     energy: Option<EnergyJson>,
+}
+
+/// What threads have printed.
+#[derive(Serialize)]
+struct PrintedJson<'a> {
+    text: &'a str,
+    /// Calls whose text is missing.
+    lost_calls: u32,
+    /// Allocations that found the heap of their thread full.
+    full_heaps: u32,
 }
 
 #[derive(Serialize)]
@@ -272,6 +285,11 @@ fn run_json<'a>(run: &'a Run, session: &Session<'_>) -> RunJson<'a> {
         launches: run.untimed.iter().map(|step| untimed_json(step, config)).chain(timed).collect(),
         sampled: run.sampling().map(SampledJson::of),
         by_buffer: run.by_buffer.as_ref().map(buffers::of_run),
+        printed: run.printed.as_ref().map(|printed| PrintedJson {
+            text: &printed.text,
+            lost_calls: printed.lost,
+            full_heaps: printed.heap_full,
+        }),
         total: total(run, config),
         energy: (session.prices.as_ref().zip(run.total()))
             .map(|(prices, report)| EnergyJson::of(&report, config, prices)),

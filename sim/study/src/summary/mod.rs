@@ -14,7 +14,7 @@ use crate::launch::{Size, Verification};
 use crate::sample::Sampling;
 use serde::{Deserialize, Serialize};
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::Launch;
+use wave_isa::program::{Launch, Printed};
 use wave_machine::config::Config;
 use wave_machine::functional;
 use wave_machine::gpu::KernelReport;
@@ -89,6 +89,8 @@ pub struct Run {
     pub by_buffer: Option<Attributed>,
     /// The data of a launch file.
     pub data: Option<Data>,
+    /// What threads have printed, if the kernels can.
+    pub printed: Option<Printed>,
 }
 
 /// Which data of a launch file a run works on.
@@ -127,7 +129,39 @@ impl Run {
             races: None,
             by_buffer: None,
             data: None,
+            printed: None,
         }
+    }
+
+    /// Warnings about what the threads have printed in vain, and about heaps that were full.
+    pub fn warnings(&self) -> Vec<Diagnostic> {
+        let Some(printed) = &self.printed else { return Vec::new() };
+        let counted = wave_observe::numbers::counted;
+        let lost = (printed.lost > 0).then(|| {
+            let message = format!(
+                "`{}`: the text of {} is missing: the buffer of what threads print has {} bytes",
+                self.name,
+                counted(printed.lost.into(), "call"),
+                printed.buffer_bytes
+            );
+            Diagnostic::warning(message).hint("-DWAVE_OUTPUT_BYTES=N among the flags of clang gives it more")
+        });
+        let full = (printed.heap_full > 0).then(|| {
+            let message = format!(
+                "`{}`: {} found the heap of its thread full and gave NULL",
+                self.name,
+                counted(printed.heap_full.into(), "allocation")
+            );
+            Diagnostic::warning(message)
+                .hint("--heap-bytes, or `heap_bytes` of the launch file, gives threads more")
+        });
+        lost.into_iter().chain(full).collect()
+    }
+
+    /// The text that threads have printed, with a line's end.
+    pub fn printed_text(&self) -> String {
+        let text = self.printed.as_ref().map_or("", |printed| printed.text.as_str());
+        if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
     }
 
     /// How its launches were sampled, in all; `None` if none was.

@@ -14,7 +14,7 @@ use conditions::{Search, Which};
 use ring::{Kept, Ring};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wave_isa::program::{Launch, Program};
+use wave_isa::program::{Launch, Output, Printed, Program};
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::config::Config;
 use wave_machine::core::probe::Observer;
@@ -67,6 +67,8 @@ pub struct Timeline {
     /// The cycles in which launches begin, and the reports of those that have ended, as far as known.
     starts: Vec<Cycle>,
     reports: Vec<KernelReport>,
+    /// How much threads had printed at the end of each launch, as far as known.
+    marks: Vec<u32>,
     /// Where and how the run ends, once it is known.
     end: Option<(Cycle, Ending)>,
     ring: Ring,
@@ -123,6 +125,7 @@ impl Timeline {
             launch: 0,
             starts: Vec::new(),
             reports: Vec::new(),
+            marks: Vec::new(),
             end: None,
             ring: Ring::new(history),
             pace: Pace { cost: Duration::ZERO, since: Duration::ZERO, turn: FIRST_TURN },
@@ -136,6 +139,17 @@ impl Timeline {
         }
         timeline.keep();
         Ok(timeline)
+    }
+
+    fn output(&self) -> Output {
+        self.machine.program().module.as_ref().map_or_else(Output::default, |module| module.output)
+    }
+
+    /// What threads have printed up to this position; `None` if the kernels cannot print. Text that an L1 has not written
+    /// back is missing.
+    pub fn printed(&mut self) -> Option<Printed> {
+        let marks = &self.marks[..self.launch.min(self.marks.len())];
+        self.output().read(self.machine.memory(), marks)
     }
 
     /// The machine at this position.
@@ -333,6 +347,12 @@ impl Timeline {
                     self.launch += 1;
                     if self.reports.len() < self.launch {
                         self.reports.push(*report);
+                        let output = self.output();
+                        self.marks.push(if output.printed.is_some() {
+                            output.mark(self.machine.memory())
+                        } else {
+                            0
+                        });
                     }
                     if let Err(error) = self.begin(search.as_deref_mut()) {
                         self.end = Some((self.now(), Ending::Error(error)));

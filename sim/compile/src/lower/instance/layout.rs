@@ -239,6 +239,11 @@ impl Layout {
         }
     }
 
+    /// Bytes up to which a memory grows, if the call can reach it.
+    pub fn most_bytes(&self, id: MemoryId) -> Option<u64> {
+        self.memories.get(&id).map(|size| size.most.into())
+    }
+
     /// How the call of a lane ended.
     pub fn ended(&self, lane: &Lane) -> Ended {
         match lane.get(ENDED) {

@@ -1,6 +1,6 @@
-/* What compiled code calls without being asked: the linker takes what is needed. */
-typedef __SIZE_TYPE__ size_t;
-typedef __UINTPTR_TYPE__ address;
+/* What compiled code calls without being asked. */
+#include "common.h"
+typedef uintptr_t address;
 typedef unsigned __attribute__((may_alias)) word;
 
 /* Words where both ends are words, so that a copy of a structure takes a quarter of the accesses. */
@@ -9,7 +9,7 @@ static int in_words(const void *a, const void *b, size_t bytes)
     return (((address)a | (address)b | bytes) & 3) == 0;
 }
 
-void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
+LIBRARY void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
 {
     if (in_words(to, from, bytes)) {
         for (size_t i = 0; i < bytes / 4; i++) ((word *)to)[i] = ((const word *)from)[i];
@@ -19,14 +19,14 @@ void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
     return to;
 }
 
-void *memmove(void *to, const void *from, size_t bytes)
+LIBRARY void *memmove(void *to, const void *from, size_t bytes)
 {
     if ((address)to - (address)from >= bytes) return memcpy(to, from, bytes);
     for (size_t i = bytes; i > 0; i--) ((char *)to)[i - 1] = ((const char *)from)[i - 1];
     return to;
 }
 
-void *memset(void *to, int value, size_t bytes)
+LIBRARY void *memset(void *to, int value, size_t bytes)
 {
     if (in_words(to, to, bytes)) {
         unsigned word_value = (unsigned char)value * 0x01010101u;
@@ -37,10 +37,15 @@ void *memset(void *to, int value, size_t bytes)
     return to;
 }
 
-int memcmp(const void *a, const void *b, size_t bytes)
+LIBRARY int memcmp(const void *a, const void *b, size_t bytes)
 {
     const unsigned char *x = a, *y = b;
     for (size_t i = 0; i < bytes; i++)
         if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
     return 0;
+}
+
+LIBRARY int bcmp(const void *a, const void *b, size_t bytes)
+{
+    return memcmp(a, b, bytes);
 }

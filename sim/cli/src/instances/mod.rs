@@ -1,13 +1,17 @@
-//! Instances of a module: every lane calls a function of an instance of its own, and its results are printed.
+//! Instances of a module: every lane calls functions of an instance of its own, and their results are printed.
+
+mod call;
+mod memory;
+mod report;
+
+pub(crate) use call::{InstanceCall, call};
 
 use super::args::LaunchArgs;
 use super::values::Dimensions;
 use super::work::Work;
-use serde_json::{Value, json};
-use std::path::Path;
-use wave_compile::batch::{Batch, Call, Called};
-use wave_compile::ir::{Constant, Exported, FunctionId, Module, PAGE_BYTES, Place, Type};
-use wave_compile::lower::instance::Ended;
+use std::path::{Path, PathBuf};
+use wave_compile::batch::{Batch, Called, Calls};
+use wave_compile::ir::{Constant, Exported, FunctionId, PAGE_BYTES, Type};
 use wave_compile::source::{Format, Source, SourceOptions};
 use wave_isa::MAX_WAVE_WIDTH;
 use wave_isa::diagnostic::Diagnostic;
@@ -26,7 +30,12 @@ const DEFAULT_MEMORY_BYTES: u64 = 1 << 20;
 /// # Errors
 /// What is wrong with the file, if the flags ask for instances.
 pub(crate) fn module(path: &Path, args: &LaunchArgs) -> Result<Option<Source>, Vec<Diagnostic>> {
-    let is_asked = args.instances.instances || args.instances.function.is_some();
+    let asked = &args.instances;
+    let is_asked = asked.instances
+        || asked.function.is_some()
+        || !asked.call.is_empty()
+        || asked.instance_load.is_some()
+        || asked.instance_save.is_some();
     let Ok(bytes) = read_file(path) else { return Ok(None) };
     let options = args.source.options();
     let format = options.format.unwrap_or_else(|| Format::of(path, &bytes));
@@ -57,15 +66,14 @@ pub(crate) fn program(
 ) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
     let source = Source::read(path, &read_file(path)?, options)?.ok_or_else(|| vec![no_module(path)])?;
     let (_, function) = chosen(&source, Some(function)).map_err(|error| vec![error])?;
-    let call = Call {
-        function,
-        arguments: Vec::new(),
+    let calls = Calls {
+        steps: vec![(function, Vec::new())],
         memory_bytes: DEFAULT_MEMORY_BYTES,
         lanes: MAX_WAVE_WIDTH as u32,
         f64_instructions: false,
     };
     let warnings = source.warnings.clone();
-    let (program, _) = Batch::new(source, call).map_err(|error| vec![error])?;
+    let (program, _) = Batch::new(source, calls).map_err(|error| vec![error])?;
     Ok((program, warnings))
 }
 
@@ -78,14 +86,16 @@ fn no_module(path: &Path) -> Diagnostic {
 #[derive(Debug)]
 pub(crate) struct Instances {
     batch: Batch,
-    /// Name of the function.
-    function: String,
-    /// Types of its results.
-    results: Vec<Type>,
+    /// Names of the functions, in the order of the calls.
+    functions: Vec<String>,
+    /// Types of the results of each.
+    results: Vec<Vec<Type>>,
     /// Where their memory begins, once it is placed.
     start: u32,
     launch: Launch,
     wave_width: u32,
+    /// Where the linear memories go after the run.
+    save: Option<PathBuf>,
 }
 
 /// The launch in which every thread calls the function of an instance of its own.
@@ -100,8 +110,9 @@ pub(crate) fn work(
 ) -> Result<Work, Vec<Diagnostic>> {
     let one = |error: Diagnostic| vec![error];
     refuse_others(args).map_err(one)?;
-    let (name, function) = chosen(&source, args.instances.function.as_deref()).map_err(one)?;
-    let name = name.to_owned();
+    let wanted = wanted(&source, args).map_err(one)?;
+    let names: Vec<String> = wanted.iter().map(|wanted| wanted.name.clone()).collect();
+    let name = names.join(", ");
     let sizes =
         |given: Option<&Dimensions>, default: [u32; 3]| given.map_or(default, |Dimensions(sizes)| *sizes);
     let (grid, workgroup) =
@@ -112,20 +123,28 @@ pub(crate) fn work(
     let lanes = product(workgroup).min(wave_width.into()).next_power_of_two();
     let most = bytes / 2 / lanes / waves / PAGE_BYTES * PAGE_BYTES;
     let default_memory = most.clamp(PAGE_BYTES, DEFAULT_MEMORY_BYTES);
-    let call = Call {
-        function,
-        arguments: arguments(&source, function, &name, &args.param).map_err(one)?,
+    let results = wanted.iter().map(|wanted| wanted.results.clone()).collect();
+    let calls = Calls {
+        steps: wanted.into_iter().map(|wanted| (wanted.function, wanted.arguments)).collect(),
         memory_bytes: args.instances.instance_memory.unwrap_or(default_memory),
         lanes: lanes as u32,
         f64_instructions: config.capabilities.f64,
     };
-    let results = results(&source, function, &name, &args.instances.result_types).map_err(one)?;
     let warnings = source.warnings.clone();
-    let (program, batch) = Batch::new(source, call).map_err(one)?;
+    let (program, mut batch) = Batch::new(source, calls).map_err(one)?;
+    if let Some(file) = &args.instances.instance_load {
+        memory::load(&mut batch, file).map_err(one)?;
+    }
     let mut launch = Launch::of(&program, 0, grid);
     launch.workgroup = workgroup;
+    let save = args.instances.instance_save.clone();
+    if let Some(file) = &save {
+        memory::check_save(file, &batch, launch.workgroups().saturating_mul(launch.threads()))
+            .map_err(one)?;
+    }
+    let functions = names;
     let instances =
-        Instances { batch, function: name.clone(), results, start: 0, launch: launch.clone(), wave_width };
+        Instances { batch, functions, results, save, start: 0, launch: launch.clone(), wave_width };
     Ok(Work {
         name,
         program,
@@ -151,83 +170,43 @@ impl Instances {
     /// What the calls came to.
     pub(crate) fn calls(&self, memory: &mut [u8]) -> Vec<Called> {
         let mut calls = self.batch.calls(&self.launch, self.wave_width, self.start, memory);
-        for call in &mut calls {
-            for (result, &ty) in call.results.iter_mut().zip(&self.results) {
+        for (results, types) in calls.iter_mut().flat_map(|call| call.results.iter_mut().zip(&self.results)) {
+            for (result, &ty) in results.iter_mut().zip(types) {
                 *result = Constant::from_bits(ty, result.bits());
             }
         }
         calls
     }
+}
 
-    /// A line for each call; `bits` in hexadecimal.
-    pub(crate) fn text(&self, cycles: u64, calls: &[Called], bits: bool) -> String {
-        let (source, name) = (self.batch.source(), &self.function);
-        let instances = counted(calls.len() as u64, "instance");
-        let mut text = format!("{name}: {instances}, {}\n\n", counted(cycles, "cycle"));
-        let rows: Vec<String> = calls
-            .iter()
-            .map(|call| match call.ended {
-                Ended::Returned => {
-                    let results = call.results.iter().map(|&value| shown(value, bits));
-                    let fuel = call.fuel.map(|fuel| format!("fuel left: {fuel}"));
-                    results.chain(fuel).collect::<Vec<_>>().join("  ")
-                }
-                ended => trapped(source, ended),
-            })
-            .collect();
-        let width = calls.len().saturating_sub(1).to_string().len().max("thread".len());
-        text += &format!("{:>width$}  result\n", "thread");
-        for (thread, row) in rows.iter().enumerate() {
-            text += format!("{thread:>width$}  {row}").trim_end();
-            text += "\n";
-        }
-        let count = calls.iter().filter(|call| call.ended != Ended::Returned).count();
-        if count > 0 {
-            text += &format!("\n{} of {} trapped\n", count, calls.len());
-        }
-        text
-    }
+/// A call that the flags ask for.
+struct Wanted {
+    name: String,
+    function: FunctionId,
+    arguments: Vec<Constant>,
+    results: Vec<Type>,
+}
 
-    /// The calls as a document for programs.
-    pub(crate) fn json(&self, cycles: u64, calls: &[Called]) -> String {
-        let (source, name) = (self.batch.source(), &self.function);
-        let value = |&value: &Constant| {
-            let plain = match value {
-                Constant::Bool(value) => json!(value),
-                Constant::I32(bits) => json!(bits.cast_signed()),
-                Constant::I64(bits) => json!(bits.cast_signed()),
-                // Infinities and NaNs are no numbers of JSON: they are null, and the bits say what they are.
-                Constant::F32(bits) => json!(f32::from_bits(bits)),
-                Constant::F64(bits) => json!(f64::from_bits(bits)),
-            };
-            json!({ "type": value.ty().name(), "value": plain, "bits": shown(value, true) })
-        };
-        let call = |(thread, call): (usize, &Called)| match call.ended {
-            Ended::Returned => {
-                let results: Vec<Value> = call.results.iter().map(value).collect();
-                match call.fuel {
-                    Some(fuel) => json!({ "thread": thread, "results": results, "fuel_left": fuel }),
-                    None => json!({ "thread": thread, "results": results }),
-                }
-            }
-            Ended::Trapped(trap, place) => json!({ "thread": thread, "trap": {
-                "kind": trap.name(),
-                "function": function_of(&source.module, place),
-                "offset": place.0,
-                "line": source.line(place),
-            }}),
-            Ended::Not => json!({ "thread": thread, "trap": Value::Null }),
-        };
-        let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
-        let document =
-            json!({ "module": source.file, "function": name, "cycles": cycles, "instances": calls });
-        format!("{document:#}\n")
+/// The calls that the flags ask for, in order.
+fn wanted(source: &Source, args: &LaunchArgs) -> Result<Vec<Wanted>, Diagnostic> {
+    let one = |name: Option<&str>, given: &[Argument], flag: &str| -> Result<Wanted, Diagnostic> {
+        let (name, function) = chosen(source, name)?;
+        Ok(Wanted {
+            name: name.to_owned(),
+            function,
+            arguments: arguments(source, function, name, given, flag)?,
+            results: results(source, function, name, &args.instances.result_types)?,
+        })
+    };
+    if args.instances.call.is_empty() {
+        return Ok(vec![one(args.instances.function.as_deref(), &args.param, "--param")?]);
     }
+    args.instances.call.iter().map(|call| one(Some(&call.function), &call.arguments, "--call")).collect()
 }
 
 /// Refuses flags that have no meaning for instances.
 fn refuse_others(args: &LaunchArgs) -> Result<(), Diagnostic> {
-    const TAKEN: [&str; 11] = [
+    const TAKEN: [&str; 15] = [
         "--grid",
         "--workgroup",
         "--param",
@@ -236,6 +215,10 @@ fn refuse_others(args: &LaunchArgs) -> Result<(), Diagnostic> {
         "--fuel",
         "--instances",
         "--function",
+        "--call",
+        "-- CLANG FLAGS",
+        "--instance-load",
+        "--instance-save",
         "--instance-memory",
         "--result-types",
         "--bits",
@@ -282,6 +265,7 @@ fn arguments(
     function: FunctionId,
     name: &str,
     given: &[Argument],
+    flag: &str,
 ) -> Result<Vec<Constant>, Diagnostic> {
     let types = &source.module.functions[function].signature.parameters;
     if given.len() != types.len() {
@@ -295,7 +279,11 @@ fn arguments(
                 count => format!("{count} are"),
             }
         );
-        return Err(Diagnostic::error(message).hint("--param VALUE gives an argument; in order"));
+        let hint = match flag {
+            "--call" => "--call NAME=VALUE,VALUE gives the arguments; in order",
+            _ => "--param VALUE gives an argument; in order",
+        };
+        return Err(Diagnostic::error(message).hint(hint));
     }
     let argument = |(number, (argument, &ty)): (usize, (&Argument, &Type))| {
         let parameter = match ty {
@@ -308,7 +296,7 @@ fn arguments(
         let bits = argument.bits(parameter);
         let bits = if source.has_cells { bits.or_else(|_| argument.bits(argument.ty())) } else { bits };
         let bits =
-            bits.map_err(|what| Diagnostic::error(format!("argument {} of --param: {what}", number + 1)))?;
+            bits.map_err(|what| Diagnostic::error(format!("argument {} of {flag}: {what}", number + 1)))?;
         Ok(Constant::from_bits(ty, bits))
     };
     given.iter().zip(types).enumerate().map(argument).collect()
@@ -341,43 +329,4 @@ fn results(
         ParameterType::F64 => Type::F64,
     };
     Ok(given.iter().map(ty).collect())
-}
-
-/// The function that a place is in: the last one that begins before it.
-fn function_of(module: &Module, place: Place) -> String {
-    let before = module.functions.iter().filter(|(_, function)| function.at <= place);
-    let found = before.max_by_key(|(_, function)| function.at);
-    match found {
-        Some((_, function)) if function.name.is_some() => function.name.clone().unwrap_or_default(),
-        Some((id, _)) => id.to_string(),
-        None => "the start".to_owned(),
-    }
-}
-
-/// Where a trap was: the line of the source, or the byte of the module.
-fn located(source: &Source, place: Place) -> String {
-    source.line(place).unwrap_or_else(|| format!("byte 0x{:x}", place.0))
-}
-
-fn trapped(source: &Source, ended: Ended) -> String {
-    match ended {
-        Ended::Trapped(trap, place) => {
-            let function = function_of(&source.module, place);
-            format!("trap: {trap}, in `{function}`, {}", located(source, place))
-        }
-        _ => "has not ended".to_owned(),
-    }
-}
-
-/// A number as users read it, or its bits.
-fn shown(value: Constant, bits: bool) -> String {
-    let digits = 2 * value.ty().bytes() as usize;
-    match value {
-        _ if bits => format!("0x{:0digits$x}", value.bits()),
-        Constant::Bool(value) => value.to_string(),
-        Constant::I32(bits) => bits.cast_signed().to_string(),
-        Constant::I64(bits) => bits.cast_signed().to_string(),
-        Constant::F32(bits) => format!("{:?}", f32::from_bits(bits)),
-        Constant::F64(bits) => format!("{:?}", f64::from_bits(bits)),
-    }
 }
