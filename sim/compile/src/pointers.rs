@@ -4,7 +4,9 @@
 //! that cannot be an address themselves: multiples, special registers, small constants. A number that may be either, such
 //! as the index of an array of bytes, is none. So a message about a pointer is never one about a count.
 
-use crate::ir::{Binary, Block, Convert, Function, FunctionId, MemoryId, Module, Operation, Space, Value};
+use crate::ir::{
+    Binary, Block, Convert, Function, FunctionId, MemoryId, Module, Operation, Space, Terminator, Value,
+};
 use cranelift_entity::SecondaryMap;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,14 +15,23 @@ use wave_isa::program::Pointer;
 /// The parameters that are addresses, by their number. `data` are addresses that the code may know by itself.
 pub(crate) fn pointers(module: &Module, kernel: FunctionId, data: &[Range<u64>]) -> Vec<Option<Pointer>> {
     let mut search = Search { module, data, known: HashMap::new() };
-    search.function(kernel)
+    search.function(kernel).pointers
 }
 
 struct Search<'a> {
     module: &'a Module,
     data: &'a [Range<u64>],
     /// Functions that have been looked at, or are: those of a recursion say nothing of themselves.
-    known: HashMap<FunctionId, Vec<Option<Pointer>>>,
+    known: HashMap<FunctionId, Known>,
+}
+
+/// What is known of a function.
+#[derive(Debug, Clone)]
+struct Known {
+    /// Its parameters that are addresses.
+    pointers: Vec<Option<Pointer>>,
+    /// The parts of its results, as its own parameters.
+    results: Vec<Parts>,
 }
 
 /// Parts of a sum that may be addresses.
@@ -50,23 +61,43 @@ impl Parts {
 const LEAST_ADDRESS: u32 = 4096;
 
 impl Search<'_> {
-    fn function(&mut self, id: FunctionId) -> Vec<Option<Pointer>> {
+    fn function(&mut self, id: FunctionId) -> Known {
         if let Some(known) = self.known.get(&id) {
             return known.clone();
         }
-        let function = &self.module.functions[id];
-        let mut found = vec![None; function.signature.parameters.len()];
+        let module = self.module;
+        let function = &module.functions[id];
+        let signature = &function.signature;
+        let mut found = Known {
+            pointers: vec![None; signature.parameters.len()],
+            results: vec![Parts::OTHERS; signature.results.len()],
+        };
         self.known.insert(id, found.clone());
+        let operations =
+            || function.blocks.values().flat_map(|body| &body.instructions).map(|one| &one.operation);
+        for operation in operations() {
+            if let Operation::Call(callee, _) = operation {
+                self.function(*callee);
+            }
+        }
         let parts = self.parts(function);
-        for instruction in function.blocks.values().flat_map(|body| &body.instructions) {
-            self.accesses(&instruction.operation, &mut |sum, offset, pointer| {
+        for operation in operations() {
+            self.accesses(operation, &mut |sum, offset, pointer| {
                 if let Some(parameter) = parts[sum].with(offset).one()
-                    && let Some(found) = found.get_mut(parameter)
+                    && let Some(found) = found.pointers.get_mut(parameter)
                 {
                     *found = (*found).max(Some(pointer));
                 }
             });
         }
+        let returned = |number: usize| {
+            let ends = function.blocks.values().filter_map(|body| match &body.terminator {
+                Terminator::Return(values) => values.get(number),
+                _ => None,
+            });
+            ends.fold(Parts::default(), |all, &value| all.with(parts[value]))
+        };
+        found.results = (0..signature.results.len()).map(returned).collect();
         self.known.insert(id, found.clone());
         found
     }
@@ -92,8 +123,10 @@ impl Search<'_> {
             for &block in &blocks {
                 let body = &function.blocks[block];
                 for instruction in &body.instructions {
-                    let of = self.result(&instruction.operation, &parts);
-                    instruction.results.iter().for_each(|&result| join(&mut parts, result, of));
+                    for (number, &result) in instruction.results.iter().enumerate() {
+                        let of = self.result(&instruction.operation, number, &parts);
+                        join(&mut parts, result, of);
+                    }
                 }
                 for target in body.terminator.targets() {
                     for (&parameter, &argument) in
@@ -108,9 +141,17 @@ impl Search<'_> {
         parts
     }
 
-    /// The parts of what an operation gives.
-    fn result(&self, operation: &Operation, parts: &SecondaryMap<Value, Parts>) -> Parts {
+    /// The parts of the value of this number that an operation gives.
+    fn result(&self, operation: &Operation, number: usize, parts: &SecondaryMap<Value, Parts>) -> Parts {
         match operation {
+            Operation::Call(callee, arguments) => {
+                let known = self.known.get(callee).and_then(|known| known.results.get(number));
+                let result = known.copied().unwrap_or(Parts::OTHERS);
+                let own = Parts { parameters: 0, others: result.others };
+                let given = arguments.iter().take(64).enumerate();
+                let used = given.filter(|(at, _)| result.parameters >> at & 1 == 1);
+                used.fold(own, |all, (_, &argument)| all.with(parts[argument]))
+            }
             Operation::Constant(constant) => self.constant(constant.bits() as u32),
             Operation::Binary(Binary::Add | Binary::And | Binary::Or | Binary::Xor, [a, b])
             | Operation::Select([_, a, b]) => parts[*a].with(parts[*b]),
@@ -136,7 +177,7 @@ impl Search<'_> {
     }
 
     /// Tells the addresses in device memory of an operation, with the parts of what is added to them.
-    fn accesses(&mut self, operation: &Operation, tell: &mut dyn FnMut(Value, Parts, Pointer)) {
+    fn accesses(&self, operation: &Operation, tell: &mut dyn FnMut(Value, Parts, Pointer)) {
         let is_device = |memory: MemoryId| self.module.memories[memory].space == Space::Device;
         let nothing = Parts::default();
         match operation {
@@ -165,9 +206,9 @@ impl Search<'_> {
                 }
             }
             Operation::Call(callee, arguments) => {
-                let pointers = self.function(*callee);
+                let pointers = self.known.get(callee).map_or(&[][..], |known| known.pointers.as_slice());
                 for (&argument, pointer) in arguments.iter().zip(pointers) {
-                    if let Some(pointer) = pointer {
+                    if let Some(pointer) = *pointer {
                         tell(argument, nothing, pointer);
                     }
                 }
@@ -188,6 +229,7 @@ mod tests {
     fn of(body: &str) -> Vec<Option<Pointer>> {
         let text = format!(
             "(module (memory 1) (func $store (param i32 i32) local.get 0 local.get 1 i32.store)\n\
+             (func $at (param i32 i32) (result i32) local.get 0 local.get 1 i32.const 2 i32.shl i32.add)\n\
              (func (export \"k\") (param i32 i32 i32) {body}))"
         );
         let source = Source::read(Path::new("k.wat"), text.as_bytes(), &SourceOptions::default());
@@ -215,6 +257,8 @@ mod tests {
             ("local.get 0 i32.load offset=8 drop".into(), [Some(Read), None, None]),
             // Through a call, and round a loop.
             ("local.get 1 local.get 2 call $store".into(), [None, Some(Written), None]),
+            ("local.get 1 local.get 2 call $at i32.load drop".into(), [None, Some(Read), None]),
+            ("local.get 1 local.get 2 call $at local.get 0 call $store".into(), [None, Some(Written), None]),
             (
                 "(loop local.get 0 i32.const 1 i32.store local.get 0 i32.const 4 i32.add local.tee 0 \
                  local.get 1 i32.lt_u br_if 0)"

@@ -183,7 +183,7 @@ const MISTAKES: &[&str] = &[
     "k.wat --kernel stroe",
     "k.wat --kernel store --param 0 --param 1",
     "k.wat --kernel store --param 1.5",
-    "k.wat --kernel store --param u8:1",
+    "k.wat --kernel store --param u64:1",
     "k.wat --kernel store --param f32:1",
     "k.wat --kernel far --device-memory 64KiB",
     "module.ron",
