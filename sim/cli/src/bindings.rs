@@ -11,10 +11,12 @@ use wave_observe::attribution::Region;
 const ALIGNMENT_BYTES: u64 = 256;
 
 /// A buffer in device memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bound {
     group: u32,
     number: u32,
+    /// The variable of the shader, if it has a name.
+    pub(crate) variable: Option<String>,
     address: u32,
     bytes: u64,
 }
@@ -100,7 +102,7 @@ fn place_one(
     };
     let registers = binding.registers(start, bytes);
     placed.registers.extend(registers.map_err(|message| Diagnostic::error(format!("--bind: {message}")))?);
-    placed.buffers.push(Bound { group, number, address: start, bytes });
+    placed.buffers.push(Bound { group, number, variable: binding.name.clone(), address: start, bytes });
     placed.end = end;
     Ok(())
 }

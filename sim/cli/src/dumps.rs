@@ -1,19 +1,20 @@
 //! The `--dump-…` flags: one for each element type and one for bytes, kept in the order of the command
 //! line.
 
-use super::values::{self, Elements, MemoryRange, element_text};
+use super::address::{self, Span};
+use super::values::element_text;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 use std::fmt::Write;
 use std::ops::Range;
 use wave_study::launch::ElementType;
 
 /// One dump of device memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Dump {
     /// `--dump-memory START:END`
-    Bytes(MemoryRange),
+    Bytes(Span),
     /// `--dump-TYPE OFFSET:COUNT`
-    Values(ElementType, Elements),
+    Values(ElementType, Span),
 }
 
 /// All dumps, in the order of the command line.
@@ -26,7 +27,11 @@ const fn flag(element: ElementType) -> &'static str {
         ElementType::U8 => "dump-u8",
         ElementType::U16 => "dump-u16",
         ElementType::U32 => "dump-u32",
+        ElementType::U64 => "dump-u64",
+        ElementType::I8 => "dump-i8",
+        ElementType::I16 => "dump-i16",
         ElementType::I32 => "dump-i32",
+        ElementType::I64 => "dump-i64",
         ElementType::F16 => "dump-f16",
         ElementType::Bf16 => "dump-bf16",
         ElementType::F32 => "dump-f32",
@@ -40,16 +45,16 @@ impl Args for Dumps {
     fn augment_args(command: clap::Command) -> clap::Command {
         let bytes = Arg::new(BYTES_FLAG)
             .long(BYTES_FLAG)
-            .value_name("START:END")
-            .value_parser(values::memory_range)
+            .value_name("START:END|BUFFER")
+            .value_parser(address::bytes)
             .action(ArgAction::Append)
             .help("Print bytes of device memory, after the run, as a hex dump");
         ElementType::ALL.into_iter().fold(command.arg(bytes), |command, element| {
             command.arg(
                 Arg::new(flag(element))
                     .long(flag(element))
-                    .value_name("OFFSET:COUNT")
-                    .value_parser(values::elements)
+                    .value_name("OFFSET:COUNT|BUFFER[:COUNT]")
+                    .value_parser(move |text: &str| address::elements(text, element))
                     .action(ArgAction::Append)
                     .help(format!("Print {} values of device memory, one a line", element.name())),
             )
@@ -71,23 +76,19 @@ impl FromArgMatches for Dumps {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         let mut found: Vec<(usize, Dump)> = given(matches, BYTES_FLAG, Dump::Bytes);
         for element in ElementType::ALL {
-            found.extend(given(matches, flag(element), |elements| Dump::Values(element, elements)));
+            found.extend(given(matches, flag(element), |span| Dump::Values(element, span)));
         }
-        found.sort_by_key(|&(position, _)| position);
+        found.sort_by_key(|(position, _)| *position);
         self.0 = found.into_iter().map(|(_, dump)| dump).collect();
         Ok(())
     }
 }
 
 /// The values of a flag with their positions on the command line.
-fn given<T: Copy + Send + Sync + 'static>(
-    matches: &ArgMatches,
-    flag: &str,
-    dump: impl Fn(T) -> Dump,
-) -> Vec<(usize, Dump)> {
+fn given(matches: &ArgMatches, flag: &str, dump: impl Fn(Span) -> Dump) -> Vec<(usize, Dump)> {
     let positions = matches.indices_of(flag).into_iter().flatten();
-    let values = matches.get_many::<T>(flag).into_iter().flatten();
-    positions.zip(values.map(|&value| dump(value))).collect()
+    let values = matches.get_many::<Span>(flag).into_iter().flatten();
+    positions.zip(values.map(|span| dump(span.clone()))).collect()
 }
 
 impl Dump {
@@ -100,19 +101,15 @@ impl Dump {
     }
 
     /// The bytes that it shows.
-    pub(crate) fn range(&self) -> Range<u64> {
-        match *self {
-            Dump::Bytes(MemoryRange { start, end }) => start..end,
-            Dump::Values(element, Elements { offset, count }) => {
-                offset..offset.saturating_add(count.saturating_mul(element.bytes() as u64))
-            }
+    pub(crate) fn span(&self) -> &Span {
+        match self {
+            Dump::Bytes(span) | Dump::Values(_, span) => span,
         }
     }
 
-    /// The dump as text. For bytes, lines as the reference emulator prints them: the address, sixteen bytes,
+    /// The dump of some bytes as text. For bytes, lines as the reference emulator prints them: the address, sixteen bytes,
     /// and their ASCII characters.
-    pub(crate) fn text(&self, memory: &[u8]) -> String {
-        let range = self.range();
+    pub(crate) fn text(&self, range: &Range<u64>, memory: &[u8]) -> String {
         let data = &memory[range.start as usize..range.end as usize];
         let mut text = String::new();
         match self {

@@ -3,6 +3,7 @@
 use super::args::LaunchArgs;
 use super::bindings;
 use super::inputs;
+use super::memory_map::{Kind, Part};
 use super::values::{Dimensions, RegisterValue};
 use super::work::{Work, region};
 use std::path::Path;
@@ -40,15 +41,19 @@ pub(crate) fn kernel_file(
     let mut memory = vec![0; bytes as usize];
     place_data(&program, &mut memory).map_err(|error| vec![error])?;
     let filled = fill(&mut memory, args)?;
-    let used = program.module.as_ref().map_or(0, |module| module.data_end).max(filled);
-    let placed = bindings::place(&program.kernels[kernel], args, &mut memory, used)?;
+    let data_end = program.module.as_ref().map_or(0, |module| module.data_end);
+    let filled_end = filled.iter().map(|part| part.range.end).max().unwrap_or(0);
+    let placed = bindings::place(&program.kernels[kernel], args, &mut memory, data_end.max(filled_end))?;
+    // Private memory that would meet filled memory is found later, with both ranges.
+    let used = if placed.buffers.is_empty() { data_end } else { placed.end };
     launch.initial_registers.extend(placed.registers);
     Ok(Work {
         name: stem(path),
         program,
         memory,
-        used: placed.end,
+        used,
         bound: placed.buffers,
+        filled,
         steps: vec![launch],
         warnings,
         expected: None,
@@ -192,16 +197,17 @@ fn select_kernel(
     }
 }
 
-/// Fills device memory as the flags say: zeros, then iotas, then files. Gives the end of the last byte that is filled.
-fn fill(memory: &mut [u8], args: &LaunchArgs) -> Result<u64, Vec<Diagnostic>> {
+/// Fills device memory as the flags say: zeros, then iotas, then files. Gives what is filled, in that order.
+fn fill(memory: &mut [u8], args: &LaunchArgs) -> Result<Vec<Part>, Vec<Diagnostic>> {
     let size = memory.len() as u64;
-    let mut end = 0;
+    let mut filled = Vec::new();
     let mut wrong = Vec::new();
-    for (flag, fills) in [("--fill-zero", &args.fill_zero), ("--fill-iota", &args.fill_iota)] {
+    for (is_zero, fills) in [(true, &args.fill_zero), (false, &args.fill_iota)] {
         for fill in fills {
-            match region(flag, fill.offset, fill.bytes(), size) {
+            match region(&fill.source, fill.offset, fill.bytes(), size) {
                 Ok(range) => {
-                    end = end.max(range.end as u64);
+                    let bytes = range.start as u64..range.end as u64;
+                    filled.push(Part::new(&fill.source, Kind::Filled { is_zero }, bytes));
                     fill.write(&mut memory[range]);
                 }
                 Err(error) => wrong.push(error),
@@ -213,11 +219,13 @@ fn fill(memory: &mut [u8], args: &LaunchArgs) -> Result<u64, Vec<Diagnostic>> {
             .and_then(|range| Ok((range.start, inputs::data(&arg.file, size - arg.offset, "--arg")?)))
         {
             Ok((start, bytes)) => {
-                end = end.max((start + bytes.len()) as u64);
+                let range = arg.offset..arg.offset + bytes.len() as u64;
+                let name = format!("--arg {}", arg.file.display());
+                filled.push(Part::new(name, Kind::Filled { is_zero: false }, range));
                 memory[start..start + bytes.len()].copy_from_slice(&bytes);
             }
             Err(error) => wrong.push(error),
         }
     }
-    if wrong.is_empty() { Ok(end) } else { Err(wrong) }
+    if wrong.is_empty() { Ok(filled) } else { Err(wrong) }
 }

@@ -3,6 +3,7 @@
 //! Exit codes: 0 success; 1 a result is wrong, or a race was found; 2 the input is wrong; 3 a kernel faulted,
 //! made no progress or reached a bound. The highest of several wins.
 
+mod address;
 mod args;
 mod bindings;
 mod checkpoints;
@@ -26,8 +27,10 @@ pub mod library;
 mod litmus;
 mod machine;
 mod measure;
+mod memory_map;
 mod new;
 mod optimize;
+mod outputs;
 mod place;
 mod plain;
 mod programs;

@@ -5,11 +5,12 @@ use super::bindings;
 use super::execute::{Executed, execute, exit_of};
 use super::inputs::{self, Input};
 use super::machine::{device_memory, machine};
+use super::outputs::{self, Outputs};
 use super::progress::Progress;
 use super::stored::Stored;
 use super::terminal::Terminal;
-use super::work::{self, region};
-use super::{Ended, Exit, files, functional, interrupt};
+use super::work;
+use super::{Ended, Exit, functional, interrupt};
 use std::time::{Duration, Instant};
 use wave_compile::lower::instance::Ended::Returned;
 use wave_isa::diagnostic::{Diagnostic, Severity};
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let inputs = inputs(args)?;
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
-    check_outputs(args, device_memory(&args.machine, &config))?;
+    outputs::check(&args.output, device_memory(&args.machine, &config))?;
     let stored = Stored::read(&args.traces, &inputs).map_err(|error| vec![error])?;
     if args.output.dump_regs {
         let message = "--dump-regs prints nothing, as in the reference emulator";
@@ -51,6 +52,7 @@ fn one(input: &Input, args: &RunArgs, stored: &Stored, config: &Config, terminal
     terminal.diagnostics(&work.warnings);
     let mut progress = Progress::new(1, !args.output.trace);
     let instances = work.instances.take();
+    let outputs = Outputs::of(&args.output, &work.map(), work.memory.len() as u64)?;
     let bound = std::mem::take(&mut work.bound);
     bindings::check(&args.output, &bound)?;
     let start = Instant::now();
@@ -70,7 +72,7 @@ fn one(input: &Input, args: &RunArgs, stored: &Stored, config: &Config, terminal
         }
         _ if missed.is_some() => return Err(missed.into_iter().collect()),
         Outcome::Ended(_) => {
-            write_results(args, &memory, terminal)?;
+            outputs.write(&memory, terminal)?;
             instances.iter().try_for_each(|instances| instances.save(&mut memory))?;
             bindings::save(&args.output, &bound, &memory)?;
         }
@@ -296,22 +298,6 @@ pub(crate) fn launch_flags(args: &LaunchArgs, inputs: &[Input], suite: bool) -> 
     Some(Diagnostic::error(message).hint(hint))
 }
 
-/// Rejects impossible dumps and saves before the run, not after it.
-pub(crate) fn check_outputs(args: &RunArgs, device_memory: u64) -> Result<(), Vec<Diagnostic>> {
-    let dumps = args.output.dumps.0.iter().filter_map(|dump| {
-        let range = dump.range();
-        region(&dump.flag(), range.start, range.end - range.start, device_memory).err()
-    });
-    let saves = args.output.save.iter().flat_map(|save| {
-        [
-            region("--save", save.offset, save.bytes, device_memory).err(),
-            files::cannot_write(&save.file, "--save"),
-        ]
-    });
-    let wrong: Vec<Diagnostic> = dumps.chain(saves.flatten()).collect();
-    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
-}
-
 /// The findings of --check-races; empty without it.
 fn race_text(run: &Run) -> String {
     run.races.as_ref().map_or_else(String::new, |races| format!("\n{}\n{}", run.name, races.text()))
@@ -332,22 +318,6 @@ pub(crate) fn complain(run: &Run, terminal: &Terminal) {
         Outcome::Refused(wrong) => terminal.diagnostics(wrong),
         Outcome::Fault(why) | Outcome::Stopped(why) => terminal.diagnostics(std::slice::from_ref(why)),
     }
-}
-
-/// Dumps to standard output, saves to files.
-pub(crate) fn write_results(
-    args: &RunArgs,
-    memory: &[u8],
-    terminal: &Terminal,
-) -> Result<(), Vec<Diagnostic>> {
-    for dump in &args.output.dumps.0 {
-        terminal.out(&dump.text(memory))?;
-    }
-    for save in &args.output.save {
-        let bytes = &memory[save.offset as usize..(save.offset + save.bytes) as usize];
-        files::write(&save.file, bytes, "--save")?;
-    }
-    Ok(())
 }
 
 /// Every statistic of a run; `None` if no launch has ended. `untimed`: those that have a meaning without timing.

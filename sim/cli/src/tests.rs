@@ -1,5 +1,6 @@
 //! Tests of the flags' values.
 
+use super::address::{self, Address, Span};
 use super::args::Cli;
 use super::dumps::Dump;
 use super::values::{self, Fill, element_text};
@@ -32,7 +33,22 @@ fn registers_take_integers_and_floats() {
     assert_eq!(read("3:-1"), Ok((3, u32::MAX)));
     assert_eq!(read("3:1.0"), Ok((3, 0x3F80_0000)));
     assert_eq!(read("3:-2.5e0"), Ok((3, 0xC020_0000)));
-    for wrong in ["", "3", "256:0", "r:0", "3:", "3:4294967296", "3:-2147483649", "x:0", "3:1e39"] {
+    assert_eq!(read("3:f32:-0"), Ok((3, 0x8000_0000)));
+    assert_eq!(read("3:hex:7fc00001"), Ok((3, 0x7FC0_0001)));
+    assert_eq!(read("3:i8:-1"), Ok((3, u32::MAX)));
+    for wrong in [
+        "",
+        "3",
+        "256:0",
+        "r:0",
+        "3:",
+        "3:4294967296",
+        "3:-2147483649",
+        "x:0",
+        "3:1e39",
+        "3:u8:256",
+        "3:f64:1",
+    ] {
         assert!(read(wrong).is_err(), "{wrong}");
     }
 }
@@ -41,11 +57,15 @@ fn registers_take_integers_and_floats() {
 fn files_may_have_colons_in_their_names() {
     let arg = values::memory_file("0x10:a:b.bin").unwrap();
     assert_eq!((arg.offset, arg.file.to_str()), (16, Some("a:b.bin")));
-    let save = values::save("1:2:c:d").unwrap();
-    assert_eq!((save.offset, save.bytes, save.file.to_str()), (1, 2, Some("c:d")));
-    for wrong in ["", "5", "5:", "-5:x", "5.0:x"] {
+    let save = |text| address::save(text).map(|save| (save.span, save.file.to_str().unwrap().to_owned()));
+    let of = |text: &str| Address::read(text).unwrap();
+    assert_eq!(save("1:2:c:d"), Ok((Span::Elements(Address::Byte(1), 2, 1), "c:d".to_owned())));
+    assert_eq!(save("out:2KiB:c"), Ok((Span::Elements(of("out"), 2048, 1), "c".to_owned())));
+    assert_eq!(save("out+8:c:d"), Ok((Span::Rest(of("out+8")), "c:d".to_owned())));
+    assert_eq!(save("0.1:c"), Ok((Span::Rest(of("0.1")), "c".to_owned())));
+    for wrong in ["", "5", "5:", "-5:x", "5.0.0:x", "5:x", "out:", "out"] {
         assert!(values::memory_file(wrong).is_err(), "{wrong}");
-        assert!(values::save(wrong).is_err(), "{wrong}");
+        assert!(address::save(wrong).is_err(), "{wrong}");
     }
 }
 
@@ -69,6 +89,12 @@ fn iotas_are_multiples_of_the_scale() {
     assert_eq!(bytes("0:bf16:2:1"), [0, 0, 0x80, 0x3F]);
     assert_eq!(bytes("0:f64:2:0.1"), [0f64.to_le_bytes(), 0.1f64.to_le_bytes()].concat());
     assert_eq!(written(&values::fill_zero("8:bf16:2").unwrap()), [0; 4]);
+    assert_eq!(bytes("0:i8:3:-64"), [0, 0xC0, 0x80]);
+    assert_eq!(bytes("0:i16:2:-32768"), [0, 0, 0, 0x80]);
+    assert_eq!(bytes("0:i64:2:-2"), [[0; 8], (-2i64).to_le_bytes()].concat());
+    assert_eq!(bytes("0:u64:2:0xFFFFFFFFFFFFFFFF"), [[0; 8], [0xFF; 8]].concat());
+    assert_eq!(bytes("0:f64:2:1e300"), [0f64.to_le_bytes(), 1e300f64.to_le_bytes()].concat());
+    assert_eq!(bytes("0:f32:2:0x1p-149"), [0, 0, 0, 0, 1, 0, 0, 0]);
 }
 
 #[test]
@@ -82,6 +108,10 @@ fn elements_that_a_type_does_not_have_are_refused() {
     assert!(values::fill_iota("0:f16:2:65504").is_ok());
     assert!(values::fill_iota("0:f16:2:65520").is_err());
     assert!(values::fill_iota("0:f80:2:1").is_err());
+    assert!(values::fill_iota("0:i8:3:64").is_err());
+    assert!(values::fill_iota("0:u64:2:0x10000000000000000").is_err());
+    assert!(values::fill_iota("0:i64:3:0x4000000000000000").is_err());
+    assert!(values::fill_iota("0:f64:3:1e308").is_err());
     // A single element is 0 whatever the scale.
     assert!(values::fill_iota("0:u8:1:1000").is_ok());
     assert!(values::fill_iota("0:u8:0:1000").is_ok());
@@ -93,20 +123,20 @@ fn dumps_keep_the_order_of_the_command_line() {
     let cli = Cli::try_parse_from(line.split(' ')).unwrap();
     let flags: Vec<String> = cli.run.output.dumps.0.iter().map(Dump::flag).collect();
     assert_eq!(flags, ["--dump-f32", "--dump-memory", "--dump-u8", "--dump-f32"]);
-    let starts: Vec<u64> = cli.run.output.dumps.0.iter().map(|d| d.range().start).collect();
+    let starts: Vec<u64> = cli.run.output.dumps.0.iter().map(|d| d.span().known().unwrap().start).collect();
     assert_eq!(starts, [0, 0, 4, 8]);
 }
 
 #[test]
 fn a_hex_dump_has_the_columns_of_the_reference_emulator() {
-    let dump = Dump::Bytes(values::memory_range("0x10:0x23").unwrap());
+    let dump = Dump::Bytes(address::bytes("0x10:0x23").unwrap());
     let memory: Vec<u8> = (0..0x40).map(|i| i + 0x30).collect();
     let expected = "\
 Device memory 0x00000010-0x00000023:
 00000010: 40 41 42 43 44 45 46 47  48 49 4a 4b 4c 4d 4e 4f  |@ABCDEFGHIJKLMNO|
 00000020: 50 51 52                                          |PQR|
 ";
-    assert_eq!(dump.text(&memory), expected);
+    assert_eq!(dump.text(&(0x10..0x23), &memory), expected);
 }
 
 #[test]
@@ -121,6 +151,9 @@ fn values_read_back_from_their_text() {
     assert_eq!(text(ElementType::I32, &[0xFF; 4]), "-1");
     assert_eq!(text(ElementType::U32, &[0xFF; 4]), "4294967295");
     assert_eq!(text(ElementType::U16, &[0x01, 0x02]), "513");
+    assert_eq!(text(ElementType::U64, &[0xFF; 8]), "18446744073709551615");
+    assert_eq!(text(ElementType::I64, &[0xFF; 8]), "-1");
+    assert_eq!(text(ElementType::I8, &[0x80]), "-128");
 }
 
 proptest! {
@@ -133,11 +166,12 @@ proptest! {
             values::dimensions(&text).err(),
             values::integer(&text).err(),
             values::memory_file(&text).err(),
-            values::save(&text).err(),
+            address::save(&text).err(),
             values::register_value(&text).err(),
             values::fill_zero(&text).err(),
-            values::memory_range(&text).err(),
-            values::elements(&text).err(),
+            address::bytes(&text).err(),
+            address::elements(&text, ElementType::F32).err(),
+            values::argument(&text).err(),
         ];
         for why in answers.into_iter().flatten() {
             prop_assert!(!why.is_empty());

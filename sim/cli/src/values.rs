@@ -1,9 +1,9 @@
 //! Values of launch flags: `OFFSET:TYPE:COUNT:SCALE` and the like, read from text.
 
-use half::{bf16, f16};
 use std::path::PathBuf;
 use wave_isa::number;
 use wave_isa::program::{Argument, ParameterType};
+use wave_isa::scalar::Literal;
 use wave_machine::config;
 use wave_study::launch::ElementType;
 
@@ -13,19 +13,11 @@ use wave_study::launch::ElementType;
 /// # Panics
 /// If `bytes` is shorter than an element.
 pub(crate) fn element_text(element: ElementType, bytes: &[u8]) -> String {
-    let value = element.read(bytes);
-    match element {
-        ElementType::F64 => format!("{value:?}"),
-        _ if element.is_float() => format!("{:?}", value as f32),
-        _ => format!("{value:.0}"),
+    match element.integer(element.load(bytes)) {
+        Some(integer) => integer.to_string(),
+        None if element == ElementType::F64 => format!("{:?}", element.read(bytes)),
+        None => format!("{:?}", element.read(bytes) as f32),
     }
-}
-
-fn element_type(text: &str) -> Result<ElementType, String> {
-    ElementType::ALL.into_iter().find(|e| e.name() == text).ok_or_else(|| {
-        let names = ElementType::ALL.map(ElementType::name).join(", ");
-        format!("`{text}` is no type; types: {names}")
-    })
 }
 
 /// `X,Y,Z`, each at least 1; what is left out is 1.
@@ -111,7 +103,7 @@ pub(crate) fn size32(text: &str) -> Result<u32, String> {
     u32::try_from(size(text)?).map_err(|_| format!("`{text}` does not fit 32 bits"))
 }
 
-/// Reads an argument of a kernel: `[TYPE:]VALUE`.
+/// Reads an argument of a kernel: `[TYPE:]VALUE` or `hex:BITS`.
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
@@ -177,26 +169,6 @@ pub(crate) struct MemoryFile {
 pub(crate) fn memory_file(text: &str) -> Result<MemoryFile, String> {
     let [offset, file] = parts(text, "OFFSET:FILE")?;
     Ok(MemoryFile { offset: size(offset)?, file: file_name(file)? })
-}
-
-/// `OFFSET:BYTES:FILE`
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Save {
-    /// First byte in device memory.
-    pub offset: u64,
-    /// How many.
-    pub bytes: u64,
-    /// Where they go.
-    pub file: PathBuf,
-}
-
-/// Reads `OFFSET:BYTES:FILE`; the file may have colons in its name.
-///
-/// # Errors
-/// A sentence on what is wrong with it.
-pub(crate) fn save(text: &str) -> Result<Save, String> {
-    let [offset, bytes, file] = parts(text, "OFFSET:BYTES:FILE")?;
-    Ok(Save { offset: size(offset)?, bytes: size(bytes)?, file: file_name(file)? })
 }
 
 /// `GROUP.BINDING=FILE` or `GROUP.BINDING=bytes:N`: a buffer of a shader.
@@ -270,18 +242,20 @@ pub(crate) fn pipeline_constant(text: &str) -> Result<(String, f64), String> {
     let value = match value {
         "true" => 1.0,
         "false" => 0.0,
-        number => match number::parse(number)? {
-            number::Number::Integer(value) => value as f64,
-            number::Number::Float(_) => number
-                .replace('_', "")
-                .parse()
-                .map_err(|_| format!("`{number}` is no number, `true` or `false`"))?,
-        },
+        number => {
+            let literal = number.parse::<Literal>();
+            let bits = literal.and_then(|literal| literal.bits(ElementType::F64));
+            f64::from_bits(bits.map_err(|why| format!("{why}; it is a number, `true` or `false`"))?)
+        }
     };
     Ok((name.to_owned(), value))
 }
 
-fn file_name(text: &str) -> Result<PathBuf, String> {
+/// Reads the name of a file.
+///
+/// # Errors
+/// If it is empty.
+pub(crate) fn file_name(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() { Err("a file name is missing".into()) } else { Ok(text.into()) }
 }
 
@@ -294,8 +268,8 @@ pub(crate) struct RegisterValue {
     pub value: u32,
 }
 
-/// Reads `REG:VALUE`: a register, `3` or `r3`, and a number as the assembler takes it: an integer of 32
-/// bits, signed or not, or a float, which becomes the bits of an f32.
+/// Reads `REG:[TYPE:]VALUE`: a register, `3` or `r3`, and a number of 32 bits as `--param` takes it. Without a type an
+/// integer is one of 32 bits, signed or not, and a float becomes the bits of an f32.
 ///
 /// # Errors
 /// A sentence on what is wrong with it.
@@ -305,7 +279,12 @@ pub(crate) fn register_value(text: &str) -> Result<RegisterValue, String> {
     let register = name
         .parse::<u8>()
         .map_err(|_| format!("`{register}` is no register; registers are 0 to 255, or r0 to r255"))?;
-    Ok(RegisterValue { register, value: number::parse_bits(value)? })
+    let argument: Argument = value.parse()?;
+    let ty = argument.ty();
+    if ty.registers() > 1 {
+        return Err(format!("`{value}` has 64 bits, and a register has 32"));
+    }
+    Ok(RegisterValue { register, value: argument.bits(ty)? as u32 })
 }
 
 /// `OFFSET:TYPE:COUNT[:SCALE]`: contents of device memory.
@@ -317,6 +296,8 @@ pub(crate) struct Fill {
     pub element: ElementType,
     /// How many.
     pub count: u64,
+    /// Where they come from, for messages.
+    pub source: String,
     scale: Scale,
 }
 
@@ -342,46 +323,43 @@ impl Fill {
     pub(crate) fn write(&self, memory: &mut [u8]) {
         let size = self.element.bytes();
         for (i, element) in memory.chunks_exact_mut(size).take(self.count as usize).enumerate() {
-            match self.scale {
-                Scale::Integer(scale) => {
-                    element.copy_from_slice(&(i as i128 * scale).to_le_bytes()[..size]);
-                }
-                Scale::Float(scale) => self.write_float(i as f32 * scale, element),
-                Scale::Double(scale) => element.copy_from_slice(&(i as f64 * scale).to_le_bytes()),
-            }
+            element.copy_from_slice(&self.bits(i as u64).to_le_bytes()[..size]);
         }
     }
 
-    fn write_float(&self, value: f32, element: &mut [u8]) {
-        match self.element {
-            ElementType::F16 => element.copy_from_slice(&f16::from_f32(value).to_le_bytes()),
-            ElementType::Bf16 => element.copy_from_slice(&bf16::from_f32(value).to_le_bytes()),
-            _ => element.copy_from_slice(&value.to_le_bytes()),
+    /// The bits of an element.
+    fn bits(&self, i: u64) -> u64 {
+        match self.scale {
+            Scale::Integer(scale) => i128::from(i).wrapping_mul(scale) as u64,
+            Scale::Float(scale) => self.element.float_bits((i as f32 * scale).into()),
+            Scale::Double(scale) => (i as f64 * scale).to_bits(),
         }
     }
 
     /// Refuses elements that the type does not have. The last one is the largest.
     fn check(&self) -> Result<(), String> {
         let Some(last) = self.count.checked_sub(1) else { return Ok(()) };
-        let name = self.element.name();
+        let (name, range) = (self.element.name(), self.element.range());
         match self.scale {
             Scale::Integer(scale) => {
-                let (least, most) = self.element.integer_range().unwrap_or_default();
-                let (least, most) = (i128::from(least), i128::from(most));
                 let value = i128::from(last).saturating_mul(scale);
-                if !(least..=most).contains(&value) {
-                    return Err(format!("element {last} would be {value}, and {name} has {least} to {most}"));
+                if self.element.integer_range().is_some() && self.element.integer_bits(value).is_none() {
+                    return Err(format!("element {last} would be {value}, and {name} has {range}"));
                 }
             }
             Scale::Float(scale) => {
-                let mut bytes = vec![0; self.element.bytes()];
-                self.write_float(last as f32 * scale, &mut bytes);
-                if scale.is_finite() && self.element.read(&bytes).is_infinite() {
-                    let text = element_text(self.element, &bytes);
-                    return Err(format!("element {last} would be {text} as {name}"));
+                let bits = self.bits(last);
+                if scale.is_finite() && self.element.to_f64(bits).is_infinite() {
+                    let text = element_text(self.element, &bits.to_le_bytes());
+                    return Err(format!("element {last} would be {text} as {name}, which has {range}"));
                 }
             }
-            Scale::Double(_) => {}
+            Scale::Double(scale) => {
+                let value = last as f64 * scale;
+                if scale.is_finite() && value.is_infinite() {
+                    return Err(format!("element {last} would be {value:?} as {name}, which has {range}"));
+                }
+            }
         }
         Ok(())
     }
@@ -395,8 +373,9 @@ pub(crate) fn fill_zero(text: &str) -> Result<Fill, String> {
     let [offset, element, count] = parts(text, "OFFSET:TYPE:COUNT")?;
     Ok(Fill {
         offset: size(offset)?,
-        element: element_type(element)?,
+        element: ElementType::of_name(element)?,
         count: integer(count)?,
+        source: "--fill-zero".to_owned(),
         scale: Scale::Integer(0),
     })
 }
@@ -418,64 +397,19 @@ pub(crate) fn fill_iota(text: &str) -> Result<Fill, String> {
             (offset, element, count, scale)
         }
     };
-    let element = element_type(element)?;
-    let scale = match (number::parse(scale)?, element.integer_range()) {
-        (number::Number::Integer(scale), Some(_)) => Scale::Integer(scale),
-        (number::Number::Float(_), Some(_)) => {
-            let name = element.name();
-            return Err(format!("the scale `{scale}` is not an integer, and {name} is a type of integers"));
-        }
-        (number::Number::Integer(scale), None) if element == ElementType::F64 => Scale::Double(scale as f64),
-        // What is an f32 is an f64 too; read anew, for the digits that an f32 does not hold.
-        (number::Number::Float(rounded), None) if element == ElementType::F64 => {
-            Scale::Double(scale.replace('_', "").parse().unwrap_or(f64::from(rounded)))
-        }
-        (number::Number::Integer(scale), None) => Scale::Float(scale as f32),
-        (number::Number::Float(scale), None) => Scale::Float(scale),
+    let element = ElementType::of_name(element)?;
+    let literal: Literal = scale.parse()?;
+    let scale = match element {
+        ElementType::F64 => Scale::Double(f64::from_bits(literal.bits(element)?)),
+        _ if element.is_float() => Scale::Float(f32::from_bits(literal.bits(ElementType::F32)? as u32)),
+        _ => Scale::Integer(literal.as_integer().ok_or_else(|| {
+            format!("the scale `{scale}` is not an integer, and {element} is a type of integers")
+        })?),
     };
-    let fill = Fill { offset: size(offset)?, element, count: integer(count)?, scale };
+    let source = "--fill-iota".to_owned();
+    let fill = Fill { offset: size(offset)?, element, count: integer(count)?, source, scale };
     fill.check()?;
     Ok(fill)
-}
-
-/// Bytes `START` to `END`, without `END`, of device memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct MemoryRange {
-    /// First byte.
-    pub start: u64,
-    /// The byte after the last.
-    pub end: u64,
-}
-
-/// Reads `START:END`.
-///
-/// # Errors
-/// A sentence on what is wrong with it.
-pub(crate) fn memory_range(text: &str) -> Result<MemoryRange, String> {
-    let [start, end] = parts(text, "START:END")?;
-    let range = MemoryRange { start: size(start)?, end: size(end)? };
-    if range.end <= range.start {
-        return Err("END has to be greater than START".into());
-    }
-    Ok(range)
-}
-
-/// `OFFSET:COUNT`: elements of device memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Elements {
-    /// First byte.
-    pub offset: u64,
-    /// How many elements.
-    pub count: u64,
-}
-
-/// Reads `OFFSET:COUNT`.
-///
-/// # Errors
-/// A sentence on what is wrong with it.
-pub(crate) fn elements(text: &str) -> Result<Elements, String> {
-    let [offset, count] = parts(text, "OFFSET:COUNT")?;
-    Ok(Elements { offset: size(offset)?, count: integer(count)? })
 }
 
 /// The parts of `text` between colons, the last one with all that follows.

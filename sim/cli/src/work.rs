@@ -6,12 +6,13 @@ use super::inputs::Input;
 use super::instances::{self, Instances};
 use super::kernel_file::kernel_file;
 use super::machine::check_options;
+use super::memory_map::{MemoryMap, Part};
 use std::ops::Range;
 use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_isa::program::check::{Summary, check};
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::Config;
-use wave_observe::attribution::{Region, Regions};
+use wave_observe::attribution::Regions;
 use wave_study::launch::{self, Job, Size};
 use wave_study::summary;
 
@@ -28,6 +29,8 @@ pub(crate) struct Work {
     pub used: u64,
     /// Buffers that flags have bound.
     pub bound: Vec<Bound>,
+    /// What flags have filled, in the order in which they do.
+    pub filled: Vec<Part>,
     /// Launches, in order.
     pub steps: Vec<Launch>,
     /// Warnings of the assembler and of the static checks.
@@ -47,28 +50,15 @@ impl Work {
         (!missing.is_empty()).then(|| format!("the machine has no {}", missing.join(" and no ")))
     }
 
+    /// What lies where in device memory.
+    pub(crate) fn map(&self) -> MemoryMap {
+        MemoryMap::of(self)
+    }
+
     /// The parts of device memory that have names: buffers of the launch file or of a shader's bindings, the data of the
     /// kernels' module, and the private memory of threads.
     pub(crate) fn regions(&self) -> Regions {
-        let named = |name: &str, start: u64, end: u64| Region { name: name.to_owned(), start, end };
-        let buffers = self.expected.iter().flat_map(|job| &job.buffers);
-        let data_end = self.program.module.as_ref().map_or(0, |module| module.data_end);
-        let regions = buffers.map(|buffer| {
-            let range = buffer.range();
-            named(&buffer.name, range.start as u64, range.end as u64)
-        });
-        // The private memory of every launch ends where device memory ends.
-        let private = self.steps.iter().filter_map(|launch| {
-            let register = self.program.kernels[launch.kernel].private.as_ref()?.register;
-            let set = launch.initial_registers.iter().rfind(|(at, _)| *at == register)?;
-            Some(u64::from(set.1))
-        });
-        let top = (self.memory.len() as u64).min(1 << 32);
-        let private = private.min().map(|start| named("(private)", start, top));
-        let data = named("(data)", 0, data_end);
-        Regions::new(
-            regions.chain(self.bound.iter().map(Bound::region)).chain([data]).chain(private).collect(),
-        )
+        self.map().regions(self.program.module.as_ref().map_or(0, |module| module.data_end))
     }
 }
 
@@ -113,6 +103,9 @@ pub(crate) fn work(
         Input::Launch(name) => launch_file(name, data, bytes),
     }?;
     place_private(&mut work, config.core.wave_width).map_err(|error| vec![error])?;
+    let map = work.map();
+    map.check_filled()?;
+    map.check_pointers(&work)?;
     if !input.is_of_the_suite() {
         let findings = findings(&work, config);
         work.warnings.extend(findings);
@@ -187,6 +180,7 @@ fn launch_file(name: &str, data: Data, size: u64) -> Result<Work, Vec<Diagnostic
         memory,
         used,
         bound: Vec::new(),
+        filled: Vec::new(),
         steps: std::mem::take(&mut job.steps),
         warnings: std::mem::take(&mut job.warnings),
         expected: Some(job),

@@ -11,12 +11,14 @@ use crate::ir::{
 };
 use crate::lower::private::Stack;
 use crate::lower::reached;
+use crate::pointers::pointers;
 use crate::source::{Source, SourceOptions};
 use crate::wasm::ExportedKernel;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{self, Binding, Parameter, ParameterType, Program};
+use wave_isa::program::{self, Binding, Parameter, ParameterType, Pointer, Program};
 use wave_isa::suggest::did_you_mean;
 use wave_isa::{Inst, Op, WORD_BYTES};
 
@@ -99,6 +101,7 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
             Ok(compiled) => {
                 made.add(&source.module, kernel.function, compiled);
                 made.name_parameters(|number| source.parameter(kernel.function, number));
+                made.point(pointers(&source.module, kernel.function, &start.own));
                 made.bind(source.bindings(kernel.function));
             }
             Err(error) => refused.push(located(source, &error)),
@@ -198,6 +201,8 @@ pub(crate) struct Start {
     data: Vec<(u32, Vec<u8>)>,
     /// End of what the module has in device memory, bytes.
     data_end: u64,
+    /// Device memory that belongs to the code.
+    own: Vec<Range<u64>>,
     /// Values of global variables, where the start function has set them.
     globals: Vec<(GlobalId, Constant)>,
     /// Where the segments lie that are not copied at the start.
@@ -212,6 +217,7 @@ impl Start {
         let mut start = Start {
             data: Vec::new(),
             data_end: heap_base(module).unwrap_or(bytes),
+            own: Vec::new(),
             globals: Vec::new(),
             segments: Vec::new(),
         };
@@ -236,7 +242,40 @@ impl Start {
             start.run(source, memory.map(|(memory, _)| memory))?;
         }
         start.place_segments(source)?;
+        start.own = start.owned(module);
         Ok(start)
+    }
+
+    /// The device memory that belongs to the code. A linker says where its variables end, and those without contents lie
+    /// between the segments and that end. Without a linker these are the segments alone: the rest of the memory of the
+    /// module is free for buffers.
+    fn owned(&self, module: &Module) -> Vec<Range<u64>> {
+        // What a start function leaves is known in large pieces, and they are mostly zeros.
+        let is_trimmed = module.start.is_some();
+        let range = |(address, bytes): &(u32, Vec<u8>)| {
+            let first = bytes.iter().position(|&byte| byte != 0).filter(|_| is_trimmed);
+            let last = bytes.iter().rposition(|&byte| byte != 0).filter(|_| is_trimmed);
+            let start = u64::from(*address);
+            start + first.unwrap_or(0) as u64..start + last.map_or(bytes.len(), |last| last + 1) as u64
+        };
+        let mut all: Vec<Range<u64>> = self.data.iter().map(range).collect();
+        if let Some(end) = heap_base(module) {
+            let first = all.iter().map(|range| range.start).min();
+            // Below its variables a linker may put a stack, which is not used: every thread has its own.
+            let stack_end = stack_pointer(module).map(|pointer| module.globals[pointer].initial.bits());
+            let start = first.unwrap_or_else(|| stack_end.filter(|&at| at < end).unwrap_or(LINKED_AT));
+            all.push(start..end.max(start));
+        }
+        all.retain(|range| !range.is_empty());
+        all.sort_by_key(|range| range.start);
+        all.dedup_by(|next, range| {
+            let meets = next.start <= range.end;
+            if meets {
+                range.end = range.end.max(next.end);
+            }
+            meets
+        });
+        all
     }
 
     /// Puts the segments that `memory_init` copies behind the other data.
@@ -275,6 +314,9 @@ impl Start {
         Ok(())
     }
 }
+
+/// The address from which on a linker places variables.
+const LINKED_AT: u64 = 1024;
 
 /// Most instructions of a start function.
 const MOST_AT_START: u64 = 1_000_000_000;
@@ -334,6 +376,14 @@ impl Made {
         }
     }
 
+    /// Says which parameters of the last kernel are addresses.
+    fn point(&mut self, pointers: Vec<Option<Pointer>>) {
+        let parameters = self.program.kernels.last_mut().and_then(|kernel| kernel.parameters.as_mut());
+        for (parameter, pointer) in parameters.into_iter().flatten().zip(pointers) {
+            parameter.pointer = pointer.filter(|_| parameter.ty == ParameterType::I32);
+        }
+    }
+
     /// Says which buffers the last kernel accesses.
     fn bind(&mut self, bindings: &[Binding]) {
         if let Some(kernel) = self.program.kernels.last_mut() {
@@ -347,7 +397,7 @@ impl Made {
         module.file.clone_from(&source.file);
         module.offsets = places.iter().map(|place| place.0).collect();
         module.functions = functions(&source.module, &places);
-        (module.data, module.data_end) = (start.data, start.data_end);
+        (module.data, module.data_end, module.own) = (start.data, start.data_end, start.own);
         module.output = output(&source.module);
         program.source = source.lines(&places);
         program.module = Some(module);
@@ -383,7 +433,7 @@ fn parameter(ty: Type) -> Parameter {
         Type::F64 => ParameterType::F64,
         Type::I32 | Type::Bool => ParameterType::I32,
     };
-    Parameter { name: None, ty }
+    Parameter { name: None, ty, pointer: None }
 }
 
 /// The functions that code comes from: the first word of each run, and its name. A place belongs to the last function

@@ -13,6 +13,7 @@ pub mod ir;
 pub mod kernels;
 pub mod lower;
 pub mod pica;
+mod pointers;
 pub mod rwasm;
 mod sequence;
 pub mod shader;

@@ -13,6 +13,7 @@ pub mod package;
 pub mod program;
 pub mod ron_text;
 mod rows;
+pub mod scalar;
 pub mod special;
 pub mod special_functions;
 pub mod suggest;

@@ -94,6 +94,12 @@ class WrongInput(InFolder):
         def run(**buffers):
             return lambda: ws.run("spmv", "tiny", size="small", buffers=buffers)
 
+        double = ws.Kernel.from_source(DOUBLE)
+        self.check(
+            lambda: ws.run(double, "tiny", buffers={0: b"1" * 64, 32: b"2" * 64}),
+            "buffers: the data at 0x20 covers 0x20 to 0x60, and meets buffers: the data at 0x0, 0x0 to 0x40",
+            "contents may lie inside earlier ones, but not half over them",
+        )
         self.check(run(z=np.zeros(4)), "buffers: there is no buffer `z`", "did you mean `x` or `y`?")
         self.check(run(rows=8), "buffers: there is no buffer `rows`", "its buffers: offsets, columns, values, x, y")
         self.check(run(x=np.zeros(4)), "buffers: `x` has 2000 bytes, and 32 are given")

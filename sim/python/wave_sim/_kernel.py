@@ -75,13 +75,26 @@ def _dimensions(sizes: Dimensions) -> str:
     return ",".join(map(str, sizes))
 
 
+#: Types of arguments for types of NumPy.
+_TYPES = {
+    "float32": "f32:",
+    "float16": "f16:",
+    "int32": "i32:",
+    "int16": "i16:",
+    "int8": "i8:",
+    "uint32": "u32:",
+    "uint16": "u16:",
+    "uint8": "u8:",
+}
+
+
 def _argument(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
         return str(int(value))
-    # Scalars of NumPy say which 32-bit type they are.
-    kind = {"float32": "f32:", "int32": "i32:"}.get(getattr(getattr(value, "dtype", None), "name", ""), "")
+    # Scalars of NumPy say which type they are. Those of 64 bits are what NumPy makes of any number, and say nothing.
+    kind = _TYPES.get(getattr(getattr(value, "dtype", None), "name", ""), "")
     return kind + (str(int(value)) if isinstance(value, Integral) else repr(float(value)))
 
 

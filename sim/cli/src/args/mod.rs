@@ -4,11 +4,12 @@ mod commands;
 mod config;
 mod source;
 
+use super::address::{self, Save};
 use super::detail::{DetailFrom, detail_from};
 use super::dumps::Dumps;
 use super::instances::{InstanceCall, call};
 use super::traces::{WaveRange, trigger, wave_range};
-use super::values::{self, Bind, Dimensions, Fill, MemoryFile, RegisterValue, Save, SaveBinding};
+use super::values::{self, Bind, Dimensions, Fill, MemoryFile, RegisterValue, SaveBinding};
 use clap::{Args, Parser, ValueEnum};
 pub(crate) use commands::*;
 pub(crate) use config::ConfigCommand;
@@ -143,12 +144,13 @@ pub(crate) struct LaunchArgs {
     #[arg(long, value_name = "OFFSET:FILE", value_parser = values::memory_file)]
     pub arg: Vec<MemoryFile>,
 
-    /// Start value of a register in every lane; an integer, or a float for the bits of an f32
-    #[arg(long, value_name = "REG:VALUE", value_parser = values::register_value)]
+    /// Start value of a register in every lane; an integer, a float for the bits of an f32, or as --param takes it
+    #[arg(long, value_name = "REG:[TYPE:]VALUE", value_parser = values::register_value)]
     pub set_reg: Vec<RegisterValue>,
 
-    /// An argument of the kernel, in order: an integer, a float, or with its type, as f32:1.5; i32, i64, f32 and f64
-    #[arg(long, value_name = "[TYPE:]VALUE", value_parser = values::argument, allow_hyphen_values = true)]
+    /// An argument of the kernel, in order: an integer, a float, with its type, as f32:1.5, or its bits, as hex:7fc00001;
+    /// types are u8 to u64, i8 to i64, f16, bf16, f32 and f64
+    #[arg(long, value_name = "[TYPE:]VALUE|hex:BITS", value_parser = values::argument, allow_hyphen_values = true)]
     pub param: Vec<Argument>,
 
     /// A buffer of a shader, by its group and number: what a file holds, or so many zeros
@@ -277,8 +279,8 @@ pub(crate) struct OutputArgs {
     #[command(flatten)]
     pub dumps: Dumps,
 
-    /// Write bytes of device memory to a file, after the run
-    #[arg(long, value_name = "OFFSET:BYTES:FILE", value_parser = values::save)]
+    /// Write bytes of device memory, or a buffer by its name, to a file, after the run
+    #[arg(long, value_name = "OFFSET:BYTES:FILE|BUFFER:FILE", value_parser = address::save)]
     pub save: Vec<Save>,
 
     /// Write a buffer of a shader to a file, after the run

@@ -152,6 +152,7 @@ pub(crate) fn work(
         memory: vec![0; usize::try_from(bytes.min(1 << 32)).expect("the host has 64 bits")],
         used: 0,
         bound: Vec::new(),
+        filled: Vec::new(),
         steps: vec![launch],
         warnings,
         expected: None,

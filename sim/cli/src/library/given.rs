@@ -1,6 +1,7 @@
 //! Data that another program gives a kernel, and the parts of memory that have names.
 
 use crate::args::RunArgs;
+use crate::memory_map::{Kind, Part};
 use crate::values;
 use crate::work::Work;
 use std::ops::Range;
@@ -62,8 +63,12 @@ pub(super) fn make_room(args: &mut RunArgs, given: &[(Target, Contents)]) -> Res
     for (target, contents) in given {
         let bytes = contents.len();
         let added = match target {
-            Target::Address(address) => values::fill_zero(&format!("{address}:u8:{bytes}"))
-                .map(|fill| args.launch.fill_zero.push(fill)),
+            Target::Address(address) => {
+                values::fill_zero(&format!("{address}:u8:{bytes}")).map(|mut fill| {
+                    fill.source = of_address(*address);
+                    args.launch.fill_zero.push(fill);
+                })
+            }
             Target::Buffer(name) => {
                 values::bind(&format!("{name}=bytes:{bytes}")).map(|bind| args.launch.bind.push(bind))
             }
@@ -75,6 +80,11 @@ pub(super) fn make_room(args: &mut RunArgs, given: &[(Target, Contents)]) -> Res
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
+/// How messages name the data at an address.
+fn of_address(address: u64) -> String {
+    format!("buffers: the data at 0x{address:x}")
 }
 
 /// The parts of device memory that flags and launch files name.
@@ -104,8 +114,10 @@ pub(super) fn fill(
     for (target, contents) in given {
         let range = match target {
             Target::Address(start) if work.expected.is_none() => {
-                let start = *start as usize;
-                Ok(start..start + contents.len() as usize)
+                let end = start + contents.len();
+                let kind = Kind::Filled { is_zero: matches!(contents, Contents::Zeros(_)) };
+                work.filled.push(Part::new(of_address(*start), kind, *start..end));
+                Ok(*start as usize..end as usize)
             }
             Target::Address(_) => {
                 let message = format!("buffers: `{}` is a launch file, whose buffers have names", work.name);
@@ -124,7 +136,7 @@ pub(super) fn fill(
         job.checks.clear();
         work.data = None;
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+    if wrong.is_empty() { work.map().check_filled() } else { Err(wrong) }
 }
 
 /// The bytes of the buffer of this name, which has so many.

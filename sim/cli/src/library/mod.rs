@@ -15,6 +15,7 @@ use super::args::RunArgs;
 use super::execute::{Executed, execute};
 use super::inputs::{self, Input};
 use super::machine::{device_memory, overridden};
+use super::outputs::{self, Outputs};
 use super::progress::Progress;
 use super::stored::Stored;
 use super::terminal::Terminal;
@@ -53,6 +54,7 @@ pub struct Task {
     prices: Option<Prices>,
     stored: Stored,
     work: Work,
+    outputs: Outputs,
     buffers: Vec<Buffer>,
     warnings: Vec<Diagnostic>,
 }
@@ -118,7 +120,7 @@ impl Task {
             return Err(wrong);
         }
         let (config, mut warnings) = overridden(config.clone(), &args.machine)?;
-        session::check_outputs(&args, device_memory(&args.machine, &config))?;
+        outputs::check(&args.output, device_memory(&args.machine, &config))?;
         let prices = session::prices(&args)?;
         let stored = Stored::read(&args.traces, std::slice::from_ref(&input)).map_err(one)?;
         let mut work = work(&input, &args.launch, args.machine.data(), &config)?;
@@ -126,10 +128,11 @@ impl Task {
             return Err(vec![Diagnostic::error(format!("`{}` cannot run: {lack}", work.name))]);
         }
         bindings::check(&args.output, &work.bound)?;
+        let outputs = Outputs::of(&args.output, &work.map(), work.memory.len() as u64)?;
         let buffers = given::buffers(&work);
         given::fill(&mut work, &buffers, data)?;
         warnings.append(&mut work.warnings);
-        Ok(Task { args, config, prices, stored, work, buffers, warnings })
+        Ok(Task { args, config, prices, stored, work, outputs, buffers, warnings })
     }
 
     /// The machine, with what flags have changed.
@@ -151,7 +154,7 @@ impl Task {
     }
 
     fn run_here(self) -> Result<Finished, Vec<Diagnostic>> {
-        let Task { args, config, prices, stored, mut work, buffers, .. } = self;
+        let Task { args, config, prices, stored, mut work, outputs, buffers, .. } = self;
         let instances = work.instances.take();
         let bound = std::mem::take(&mut work.bound);
         let mut progress = Progress::new(1, false);
@@ -166,7 +169,7 @@ impl Task {
             return Err(vec![missed]);
         }
         if ended {
-            session::write_results(&args, &memory, &Terminal::of_environment())?;
+            outputs.write(&memory, &Terminal::of_environment())?;
             instances.iter().try_for_each(|instances| instances.save(&mut memory))?;
             bindings::save(&args.output, &bound, &memory)?;
         }

@@ -17,6 +17,7 @@ mod encodings;
 #[cfg(unix)]
 mod endless;
 mod explain;
+mod figures;
 mod first_hour;
 mod functional;
 mod hidden;
@@ -28,6 +29,7 @@ mod optimize;
 #[cfg(unix)]
 mod outputs;
 mod pages;
+mod ranges;
 mod reference;
 mod run;
 mod sample;

@@ -442,7 +442,15 @@ impl Translator<'_> {
                     None => value,
                 };
                 let whole = self.e.convert(convert, value);
-                self.wrapped(to, whole)
+                // What is outside a narrower type becomes its end.
+                match (kind == Sint, to.width) {
+                    (true, 2) => {
+                        let least = self.e.with(Binary::MaxS, whole, i16::MIN as u32 as u64);
+                        self.e.with(Binary::MinS, least, i16::MAX as u64)
+                    }
+                    (false, 2) => self.e.with(Binary::MinU, whole, u16::MAX.into()),
+                    _ => whole,
+                }
             }
             (_, Float) => {
                 let convert = match (is_signed, to.width == 8) {

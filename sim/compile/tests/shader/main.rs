@@ -4,6 +4,7 @@
 mod case;
 mod machine;
 mod mutations;
+mod narrow;
 mod regressions;
 mod spirv;
 mod verify;

@@ -1,100 +1,111 @@
-//! Arguments of kernels, as users write them: `5`, `-1.5`, `f32:2`, `i64:0x1_0000_0000`.
+//! Arguments of kernels, as users write them: `5`, `-1.5`, `f32:2`, `u64:0xFFFF_FFFF_0000_0000`, `hex:7fc00001`.
 
 use super::{Kernel, Parameter, ParameterType};
 use crate::diagnostic::Diagnostic;
-use crate::number::{self, Number};
+use crate::scalar::{Literal, ScalarType};
 use std::fmt;
 use std::str::FromStr;
 
 /// The value of an argument.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Argument {
     /// Its type, where the user states it.
-    stated: Option<ParameterType>,
-    value: Value,
+    stated: Option<ScalarType>,
+    value: Literal,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Value {
-    Integer(i128),
-    /// A number rounded to both widths: rounding to one through the other would round twice.
-    Float(f32, f64),
+/// The type of a parameter that takes a number of this type.
+fn taken_by(ty: ScalarType) -> ParameterType {
+    match ty {
+        ScalarType::U64 | ScalarType::I64 => ParameterType::I64,
+        ScalarType::F32 => ParameterType::F32,
+        ScalarType::F64 => ParameterType::F64,
+        _ => ParameterType::I32,
+    }
 }
 
 impl Argument {
     /// An integer.
     pub fn integer(value: i64) -> Argument {
-        Argument { stated: None, value: Value::Integer(value.into()) }
+        Argument { stated: None, value: Literal::integer(value.into()) }
+    }
+
+    /// An integer without a sign.
+    pub fn unsigned(value: u64) -> Argument {
+        Argument { stated: None, value: Literal::integer(value.into()) }
     }
 
     /// A floating-point number.
     pub fn float(value: f64) -> Argument {
-        Argument { stated: None, value: Value::Float(value as f32, value) }
+        Argument { stated: None, value: Literal::float(value) }
     }
 
-    /// Its type where no kernel says one: what the user states, else `i32` for an integer and `f32` for a float.
+    /// Its type where no kernel says one: what the user states, else `i32` for an integer, `f32` for a float, and for
+    /// bits an integer of so many.
     pub fn ty(&self) -> ParameterType {
-        self.stated.unwrap_or(match self.value {
-            Value::Integer(_) => ParameterType::I32,
-            Value::Float(..) => ParameterType::F32,
-        })
+        match (self.stated, self.value.wide_bits()) {
+            (Some(stated), _) => taken_by(stated),
+            (None, Some(true)) => ParameterType::I64,
+            (None, Some(false)) => ParameterType::I32,
+            (None, None) if self.value.is_integer() => ParameterType::I32,
+            (None, None) => ParameterType::F32,
+        }
     }
 
-    /// Its bits as a value of a type, in the low end.
+    /// Its bits as an element of memory.
+    ///
+    /// # Errors
+    /// If the user states another type, or the type has no such value.
+    pub fn element_bits(&self, ty: ScalarType) -> Result<u64, String> {
+        match self.stated {
+            Some(stated) if stated != ty => {
+                Err(format!("`{self}` is stated as {stated}, and the elements are {ty}"))
+            }
+            _ => self.value.bits(ty),
+        }
+    }
+
+    /// Its bits as a value of a type, in the low end. Integers of 8 and 16 bits are extended to 32, with their sign if they
+    /// have one.
     ///
     /// # Errors
     /// If the user states another type, or the type has no such value.
     pub fn bits(&self, ty: ParameterType) -> Result<u64, String> {
-        if let Some(stated) = self.stated.filter(|&stated| stated != ty) {
-            return Err(format!("`{self}` is stated as {stated}, and the parameter is {ty}"));
-        }
-        match (ty, self.value) {
-            (ParameterType::I32, Value::Integer(value)) => match (u32::try_from(value), i32::try_from(value))
-            {
-                (Ok(bits), _) => Ok(bits.into()),
-                (_, Ok(signed)) => Ok(u64::from(signed.cast_unsigned())),
-                _ => Err(format!("{value} does not fit {ty}")),
-            },
-            (ParameterType::I64, Value::Integer(value)) => match (u64::try_from(value), i64::try_from(value))
-            {
-                (Ok(bits), _) => Ok(bits),
-                (_, Ok(signed)) => Ok(signed.cast_unsigned()),
-                _ => Err(format!("{value} does not fit {ty}")),
-            },
-            (ParameterType::I32 | ParameterType::I64, Value::Float(_, value)) => {
-                Err(format!("{value:?} is no integer, and the parameter is {ty}"))
+        if let Some(stated) = self.stated {
+            if taken_by(stated) != ty {
+                return Err(format!("`{self}` is stated as {stated}, and the parameter is {ty}"));
             }
-            (ParameterType::F32, Value::Integer(value)) => Ok((value as f32).to_bits().into()),
-            (ParameterType::F64, Value::Integer(value)) => Ok((value as f64).to_bits()),
-            (ParameterType::F32, Value::Float(value, _)) if value.is_nan() => Ok(0x7FC0_0000),
-            (ParameterType::F32, Value::Float(value, _)) => Ok(value.to_bits().into()),
-            (ParameterType::F64, Value::Float(_, value)) if value.is_nan() => Ok(0x7FF8_0000_0000_0000),
-            (ParameterType::F64, Value::Float(_, value)) => Ok(value.to_bits()),
+            let bits = self.value.bits(stated)?;
+            let is_short = matches!(stated, ScalarType::I8 | ScalarType::I16);
+            let extended = stated.integer(bits).filter(|_| is_short).map(|value| u64::from(value as u32));
+            return Ok(extended.unwrap_or(bits));
         }
+        let (signed, unsigned) = match ty {
+            ParameterType::I32 => (ScalarType::I32, ScalarType::U32),
+            ParameterType::I64 => (ScalarType::I64, ScalarType::U64),
+            ParameterType::F32 => return self.value.bits(ScalarType::F32),
+            ParameterType::F64 => return self.value.bits(ScalarType::F64),
+        };
+        if !self.value.is_integer() && self.value.wide_bits().is_none() {
+            return Err(format!("`{self}` is no integer, and the parameter is {ty}"));
+        }
+        let bits = self.value.bits(unsigned).or_else(|_| self.value.bits(signed));
+        let (least, most) = (signed.integer_range(), unsigned.integer_range());
+        let (least, most) = (least.map_or(0, |range| range.0), most.map_or(0, |range| range.1));
+        bits.map_err(|_| format!("`{self}` does not fit {ty}: {least} to {most}"))
     }
 }
 
 impl FromStr for Argument {
     type Err = String;
 
-    /// Reads `[TYPE:]VALUE`.
+    /// Reads `[TYPE:]VALUE`, or `hex:BITS`.
     fn from_str(text: &str) -> Result<Argument, String> {
         let (stated, value) = match text.split_once(':') {
-            Some((ty, value)) => {
-                let found = ParameterType::ALL.into_iter().find(|known| known.to_string() == ty);
-                let found = found.ok_or_else(|| format!("`{ty}` is no type; types: i32, i64, f32, f64"))?;
-                (Some(found), value)
-            }
-            None => (None, text),
+            Some(("hex", _)) | None => (None, text),
+            Some((ty, value)) => (Some(ScalarType::of_name(ty).map_err(|why| format!("{why}, hex"))?), value),
         };
-        let value = match number::parse(value)? {
-            Number::Integer(value) => Value::Integer(value),
-            Number::Float(single) => {
-                let plain: String = value.chars().filter(|&c| c != '_').collect();
-                Value::Float(single, plain.parse().map_err(|_| format!("`{value}` is not a number"))?)
-            }
-        };
-        Ok(Argument { stated, value })
+        Ok(Argument { stated, value: value.parse()? })
     }
 }
 
@@ -103,10 +114,7 @@ impl fmt::Display for Argument {
         if let Some(stated) = self.stated {
             write!(f, "{stated}:")?;
         }
-        match self.value {
-            Value::Integer(value) => write!(f, "{value}"),
-            Value::Float(_, value) => write!(f, "{value:?}"),
-        }
+        self.value.fmt(f)
     }
 }
 
@@ -203,6 +211,23 @@ mod tests {
             ("0.1", F64, 0x3FB9_9999_9999_999A),
             ("nan", F64, 0x7FF8_0000_0000_0000),
             ("-inf", F32, 0xFF80_0000),
+            ("f64:1e300", F64, 0x7E37_E43C_8800_759C),
+            ("f32:-0", F32, 0x8000_0000),
+            ("-0", F64, 1 << 63),
+            ("f32:0x1.8p1", F32, 0x4040_0000),
+            ("f32:1e-45", F32, 1),
+            ("u8:255", I32, 0xFF),
+            ("i8:-1", I32, 0xFFFF_FFFF),
+            ("i16:-2", I32, 0xFFFF_FFFE),
+            ("f16:-1", I32, 0xBC00),
+            ("bf16:1", I32, 0x3F80),
+            ("u32:0xFFFFFFFF", I32, 0xFFFF_FFFF),
+            ("u64:18446744073709551615", I64, u64::MAX),
+            ("18446744073709551615", I64, u64::MAX),
+            ("hex:7fc00001", F32, 0x7FC0_0001),
+            ("hex:7ff0000000000001", F64, 0x7FF0_0000_0000_0001),
+            ("hex:ffffffff", I32, 0xFFFF_FFFF),
+            ("i64:hex:8000000000000000", I64, 1 << 63),
         ] {
             assert_eq!(bits(text, ty), Ok(expected), "{text} as {ty}");
         }
@@ -211,7 +236,16 @@ mod tests {
             ("4294967296", I32),
             ("f32:1", F64),
             ("i32:1", I64),
-            ("u8:1", I32),
+            ("u8:256", I32),
+            ("i8:128", I32),
+            ("u64:1", I32),
+            ("u32:1", I64),
+            ("i64:18446744073709551615", I64),
+            ("18446744073709551616", I64),
+            ("1e39", F32),
+            ("hex:100000000", I32),
+            ("hex:100000000", F32),
+            ("u7:1", I32),
             ("x", I32),
             ("", I32),
         ] {
@@ -221,7 +255,7 @@ mod tests {
 
     #[test]
     fn arguments_are_those_that_the_kernel_takes() {
-        let parameter = |ty| Parameter { name: None, ty };
+        let parameter = |ty| Parameter { name: None, ty, pointer: None };
         let mut kernel = Kernel {
             name: "k".into(),
             registers: 4,
@@ -243,6 +277,10 @@ mod tests {
         assert_eq!(kernel.argument_registers(&arguments(&["1.5", "1"])).unwrap_err().number, Some(0));
         kernel.parameters = None;
         assert_eq!(kernel.argument_registers(&arguments(&["7", "1.5"])), Ok(vec![(0, 7), (1, 0x3FC0_0000)]));
+        assert_eq!(
+            kernel.argument_registers(&arguments(&["hex:1", "hex:100000002"])),
+            Ok(vec![(0, 1), (1, 2), (2, 1)])
+        );
         let many = kernel.argument_registers(&arguments(&["1", "2", "3", "i64:4"])).unwrap_err();
         assert_eq!(many.message, "the arguments take 5 registers, and kernel `k` has 4");
     }

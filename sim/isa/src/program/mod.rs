@@ -25,7 +25,7 @@ pub use dis::{Listing, disassemble, disassemble_inst, listing};
 pub use fault::{Fault, FaultKind};
 pub use launch::Launch;
 pub use load::{from_bytes, load, load_with_warnings, not_text, read_file};
-pub use module::{Module, Parameter, ParameterType, PrivateMemory};
+pub use module::{Module, Parameter, ParameterType, Pointer, PrivateMemory};
 pub use output::{Output, Printed};
 
 /// An assembled or loaded program: one code section and the kernels in it.

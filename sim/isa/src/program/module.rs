@@ -5,6 +5,7 @@ use super::{Launch, Output, Program};
 use crate::WORD_BYTES;
 use crate::diagnostic::Diagnostic;
 use std::fmt;
+use std::ops::Range;
 
 /// A program that was made from a module of another format.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +17,8 @@ pub struct Module {
     pub data: Vec<(u32, Vec<u8>)>,
     /// End of what the module has in device memory, bytes. Buffers go behind it.
     pub data_end: u64,
+    /// Device memory that belongs to the code: constants and static variables. No buffer may meet it.
+    pub own: Vec<Range<u64>>,
     /// Byte of the module that each code word comes from; 0 where there is none.
     pub offsets: Vec<u32>,
     /// The function that code comes from: the first word of a run, and its name.
@@ -104,6 +107,17 @@ pub struct Parameter {
     pub name: Option<String>,
     /// Its type.
     pub ty: ParameterType,
+    /// What the kernel does with the memory behind it, if it is an address for certain.
+    pub pointer: Option<Pointer>,
+}
+
+/// What a kernel does with the memory that a pointer points to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pointer {
+    /// Only loads.
+    Read,
+    /// Stores or atomics, and perhaps loads.
+    Written,
 }
 
 impl fmt::Display for Parameter {

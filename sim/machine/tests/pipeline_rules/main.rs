@@ -9,4 +9,5 @@ mod front;
 mod issue;
 mod load_store;
 mod machine;
+mod occupancy;
 mod residency;

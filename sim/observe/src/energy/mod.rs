@@ -18,6 +18,8 @@ pub use model::{Activity, Block, Energy, Item, Model};
 pub use prices::{Device, Prices};
 
 #[cfg(test)]
+mod counted_tests;
+#[cfg(test)]
 mod published_tests;
 #[cfg(test)]
 mod tests;

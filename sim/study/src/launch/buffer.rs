@@ -1,6 +1,6 @@
 //! Buffers in device memory: their places and contents.
 
-use super::element::ElementType;
+use super::element::{Element, ElementType};
 use super::expression::{Expression, Failure, Scope, Value};
 use super::scope::Names;
 
@@ -75,7 +75,7 @@ impl Buffers<'_> {
             let Buffer { name, element, length, address } = &self.buffers[buffer];
             match usize::try_from(index) {
                 Ok(index) if index < *length => {
-                    Ok(element.read_value(&self.memory[*address as usize + index * element.bytes()..]))
+                    element.read_value(&self.memory[*address as usize + index * element.bytes()..])
                 }
                 _ => Err(format!("`{name}` has {length} elements, not one with index {index}")),
             }

@@ -1,8 +1,10 @@
 //! Initial contents of buffers.
 
 use super::buffer::{Buffer, Buffers};
+use super::element::Element;
 use super::expression::{Expression, Failure, Value};
 use super::file::{Buffer as FileBuffer, Contents, Named, Structure};
+use super::given::Given;
 use super::messages::Problem;
 use super::random::{Csr, Random};
 use super::scope::Names;
@@ -118,7 +120,17 @@ fn bytes(
         }
         Contents::Each(expression) => before.each(expression, length)?.try_for_each(|value| put(value?))?,
         Contents::Values(values) => {
-            values.iter().try_for_each(|value| put(before.scope.number(value)?))?;
+            for value in values {
+                match value {
+                    Given::Computed(expression) => {
+                        element.write(before.scope.number(expression)?, &mut bytes).map_err(Failure::new)?;
+                    }
+                    Given::Written(number) => {
+                        let bits = number.element_bits(element).map_err(Failure::new)?;
+                        bytes.extend(&bits.to_le_bytes()[..element.bytes()]);
+                    }
+                }
+            }
         }
         Contents::Cycle => put_all(&mut random.cycle(length).into_iter().map(int))?,
         Contents::Offsets(of) => put_all(&mut structures.find(of)?.offsets.iter().copied().map(int))?,

@@ -2,6 +2,7 @@
 
 use super::element::ElementType;
 use super::expression::{Expression, ExpressionVisitor};
+use super::given::Given;
 use super::host::Reference;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -156,7 +157,7 @@ pub(super) enum Contents {
     /// An expression of the element index `i`.
     Each(Expression),
     /// A list of values.
-    Values(Vec<Expression>),
+    Values(Vec<Given>),
     /// The bytes of a file, relative to the launch file.
     File(String),
     /// A random permutation of 0, 1, 2, … that is one cycle: following it visits every element.
@@ -199,7 +200,7 @@ pub(super) struct Run {
     pub workgroup: Option<Dimensions>,
     /// Argument i goes into register ri of every lane.
     #[serde(default)]
-    pub arguments: Vec<Expression>,
+    pub arguments: Vec<Given>,
     /// The buffers of a shader, by group and number: `GROUP.BINDING`.
     #[serde(default)]
     pub bindings: Keyed<Expression>,

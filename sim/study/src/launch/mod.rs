@@ -11,6 +11,7 @@ mod contents;
 mod element;
 mod expression;
 mod file;
+mod given;
 mod host;
 mod layout;
 mod messages;

@@ -4,6 +4,7 @@ use super::buffer::Buffer;
 use super::build::unusable_name;
 use super::expression::{Expression, Failure, Value};
 use super::file::{Dimensions, File, Repeat, Run, Step};
+use super::given::Given;
 use super::messages::Problem;
 use super::scope::Names;
 use super::shader;
@@ -128,17 +129,15 @@ impl Expansion<'_> {
     }
 
     /// The registers that bring arguments, with their values.
-    fn arguments(
-        &self,
-        kernel: &Kernel,
-        arguments: &[Expression],
-        path: &str,
-    ) -> Result<Vec<(u8, u32)>, Problem> {
+    fn arguments(&self, kernel: &Kernel, arguments: &[Given], path: &str) -> Result<Vec<(u8, u32)>, Problem> {
         let number = |i: usize| format!("{path}.arguments[{i}]");
-        let value = |(i, argument): (usize, &Expression)| match self.names.number(argument) {
-            Ok(Value::Int(value)) => Ok(Argument::integer(value)),
-            Ok(Value::Float(value)) => Ok(Argument::float(value)),
-            Err(failure) => Err(Problem::of(number(i), failure)),
+        let value = |(i, given): (usize, &Given)| match given {
+            Given::Written(argument) => Ok(argument.clone()),
+            Given::Computed(expression) => match self.names.number(expression) {
+                Ok(Value::Int(value)) => Ok(Argument::integer(value)),
+                Ok(Value::Float(value)) => Ok(Argument::float(value)),
+                Err(failure) => Err(Problem::of(number(i), failure)),
+            },
         };
         let arguments = arguments.iter().enumerate().map(value).collect::<Result<Vec<_>, _>>()?;
         kernel.argument_registers(&arguments).map_err(|error| {

@@ -1,6 +1,6 @@
 //! Compares device memory with the expectations of a launch file.
 
-use super::element::ElementType;
+use super::element::{Element, ElementType};
 use std::fmt;
 
 /// Most mismatches listed. All are counted.

@@ -104,7 +104,8 @@ pub(super) fn checksum(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::launch::{Size, load_with_seed};
-    use std::collections::HashSet;
+    use std::collections::{BTreeSet, HashSet};
+    use wave_machine::config::{Form, PRESETS, Settable, config_hash, load};
 
     fn of(job: &Job) -> Digest {
         let Job { program, memory, steps, .. } = job;
@@ -140,6 +141,72 @@ mod tests {
         assert_eq!(same, digest(|job| job.name.push('x')));
         assert_eq!(same, digest(|job| job.memory.extend([0; 100])));
     }
+
+    /// Words that may change a parameter: whichever the machine takes.
+    fn other_values(form: Form, now: &str) -> Vec<String> {
+        match form {
+            Form::Boolean => vec![(now != "true").to_string()],
+            Form::Choice(names) => names.iter().map(|&name| name.to_owned()).collect(),
+            Form::Text => vec![format!("{}x", now.trim_matches('"'))],
+            Form::Integer(_) => {
+                let now: u64 = now.parse().unwrap();
+                let all = [
+                    now * 2,
+                    now / 2,
+                    now + 1,
+                    now.saturating_sub(1),
+                    now * 4,
+                    now / 4,
+                    now + 64,
+                    0,
+                    1,
+                    2,
+                    8,
+                    64,
+                ];
+                all.iter().map(u64::to_string).collect()
+            }
+        }
+    }
+
+    /// Every parameter of every preset, one that is added later included.
+    #[test]
+    fn every_parameter_of_the_machine_is_in_the_name_of_a_result() {
+        let digest = of(&load_with_seed("saxpy", Size::Small, None).unwrap());
+        let none = Bounds::default();
+        let (mut seen, mut changed) = (BTreeSet::new(), BTreeSet::new());
+        for preset in PRESETS {
+            let config = load(preset.file).unwrap();
+            let same = key(&config, digest, none);
+            for leaf in leaves(&config) {
+                let is_prose = ["name", "description"].contains(&leaf.key.as_str());
+                seen.insert(leaf.key.clone());
+                if changed.contains(&leaf.key) {
+                    continue;
+                }
+                let Ok(Settable { form, .. }) = config.settable(&leaf.path) else { continue };
+                let words = other_values(form, &leaf.value);
+                let others = words.iter().filter(|&word| *word != leaf.value);
+                let mut others =
+                    others.filter_map(|word| config.with(&[format!("{}={word}", leaf.path)]).ok());
+                let Some(other) = others.find(|other| leaves(other) != leaves(&config)) else { continue };
+                let is_same = key(&other, digest, none) == same;
+                assert_eq!(is_same, is_prose, "{} of {}", leaf.path, preset.file);
+                let hash = config_hash(&other) == config_hash(&config);
+                assert_eq!(hash, is_prose, "{} of {}", leaf.path, preset.file);
+                changed.insert(leaf.key);
+            }
+        }
+        let left: Vec<&String> = seen.difference(&changed).collect();
+        assert!(changed.len() > 100, "{}", changed.len());
+        assert!(left.iter().all(|key| NOT_ALONE.contains(&key.as_str())), "{left:?}");
+        for key in NOT_ALONE {
+            assert!(seen.contains(key), "{key} is no parameter of any preset");
+        }
+    }
+
+    /// Parameters that no single setting changes: the machine checks them against others.
+    const NOT_ALONE: [&str; 0] = [];
 
     #[test]
     fn so_does_the_machine_but_not_its_name() {

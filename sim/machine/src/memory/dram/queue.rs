@@ -385,3 +385,6 @@ impl Queue {
         self.groups[1][group] = write;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,9 +7,12 @@ mod picture;
 mod programs;
 
 use super::buffer::Buffers;
-use super::element::ElementType;
+use super::element::{Element, ElementType};
 use super::expression::{Expression, Failure, Value};
 use serde::Deserialize;
+
+/// Integers from here on are not all f64.
+const MOST_EXACT: f64 = (1u64 << 53) as f64;
 
 /// Expected contents of a buffer, as a launch file states them. Names of buffers stand for their contents
 /// before the first step.
@@ -245,6 +248,15 @@ impl Reference {
         file: &dyn Fn(&str) -> Result<Vec<u8>, Failure>,
     ) -> Result<Vec<f64>, Failure> {
         let values = self.compute(target, buffers, file)?;
+        let is_long = matches!(target.element, ElementType::I64 | ElementType::U64);
+        if let Some(value) = values.iter().find(|value| is_long && value.abs() >= MOST_EXACT) {
+            return Err(Failure {
+                message: format!("{value} is expected, and integers are compared below 2^53"),
+                hint: Some(
+                    "as u32, low word first, a buffer of such integers is compared exactly".to_owned(),
+                ),
+            });
+        }
         if values.len() != target.length {
             return Err(Failure::new(format!(
                 "{} values are expected, but the buffer has {}",
