@@ -16,6 +16,7 @@ mod execute;
 mod explain;
 mod files;
 mod functional;
+mod host_memory;
 mod inputs;
 mod instances;
 mod intermediate;

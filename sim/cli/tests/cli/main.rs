@@ -16,6 +16,8 @@ mod documented;
 mod encodings;
 mod explain;
 mod functional;
+#[cfg(target_os = "linux")]
+mod host_memory;
 mod instances;
 mod litmus;
 mod modules;
