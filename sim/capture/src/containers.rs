@@ -20,13 +20,21 @@ impl<T: Capture> Capture for Vec<T> {
 
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
         let length = from.length()?;
-        self.truncate(length);
-        if T::blank().is_none() && self.len() < length {
-            return Err(Misfit::new("has blocks that this machine lacks"));
+        if T::blank().is_none() && self.len() != length {
+            return Err(Misfit::new("has another number of blocks than this machine"));
         }
-        self.reserve_exact(length - self.len());
+        self.truncate(length);
+        self.try_reserve_exact(length - self.len())
+            .map_err(|_| Misfit::new("needs more memory than there is"))?;
         while self.len() < length {
             self.extend(T::blank());
+        }
+        T::restore_all(self, from)
+    }
+
+    fn restore_fixed(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        if from.length()? != self.len() {
+            return Err(Misfit::new("has another length than in this machine"));
         }
         T::restore_all(self, from)
     }
@@ -77,6 +85,13 @@ impl<T: Capture, const N: usize> Capture for [T; N] {
         T::restore_all(self, from)
     }
 
+    fn restore_fixed(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        let mut places = self.iter_mut().enumerate();
+        places.try_for_each(|(place, one)| {
+            one.restore_fixed(from).map_err(|misfit| misfit.within(&place.to_string()))
+        })
+    }
+
     fn blank() -> Option<Self> {
         let all: Option<Vec<T>> = (0..N).map(|_| T::blank()).collect();
         all?.try_into().ok()
@@ -98,6 +113,9 @@ impl<T: Capture> Capture for Option<T> {
         let mut is_some = false;
         is_some.restore(from)?;
         match (is_some, &mut *self) {
+            (false, Some(_)) if T::blank().is_none() => {
+                return Err(Misfit::new("lacks a block that this machine has"));
+            }
             (false, _) => *self = None,
             (true, Some(value)) => value.restore(from)?,
             (true, None) => *self = Some(read(from)?),
@@ -123,6 +141,10 @@ impl<T: Capture> Capture for Box<T> {
 
     fn restore(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
         T::restore(self, from)
+    }
+
+    fn restore_fixed(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        T::restore_fixed(self, from)
     }
 
     fn blank() -> Option<Self> {

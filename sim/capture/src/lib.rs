@@ -23,6 +23,15 @@
 //! other.restore(&mut Reader::new(saved.bytes())).unwrap();
 //! assert_eq!((other.capacity, other.entries), (4, vec![7, 8]));
 //! ```
+//!
+//! Saved state may come from a damaged file. Two attributes say what a restored block has to satisfy:
+//!
+//! - A field with `#[fixed]` is a list whose length is specification: a saved list of another length is refused.
+//! - A type with `#[sound]` has a method `fn sound(&self) -> Result<(), Misfit>`, which is called after its fields are
+//!   restored. It refuses a state that no run reaches and that the block cannot go on from.
+//!
+//! A block whose type has a specification is always fixed: a list of such blocks keeps its length, and an `Option` of
+//! one stays present or absent.
 
 // The macro names this crate from outside, also in the tests below.
 extern crate self as wave_capture;
@@ -66,6 +75,14 @@ pub trait Capture: Sized {
     /// A value to restore into where there is none; `None` if the type has a specification, which cannot be made
     /// up. So a list of blocks keeps its length, and a list of values does not.
     fn blank() -> Option<Self>;
+
+    /// As [`restore`](Capture::restore), of a list whose length is specification.
+    ///
+    /// # Errors
+    /// As [`restore`](Capture::restore), and if the length differs.
+    fn restore_fixed(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        self.restore(from)
+    }
 
     /// Describes what [`save`](Capture::save) writes: names and types of all fields, in order. A state can be put back
     /// by another program if this is the same there.
@@ -204,6 +221,28 @@ impl Misfit {
     #[cold]
     pub fn new(why: &'static str) -> Misfit {
         Misfit { path: String::new(), why }
+    }
+
+    /// Refuses a value that no run reaches; `field` says where it is.
+    ///
+    /// # Errors
+    /// Unless `holds`.
+    #[inline]
+    pub fn in_range(holds: bool, field: &str) -> Result<(), Misfit> {
+        if holds { Ok(()) } else { Err(Misfit::new("is out of range").within(field)) }
+    }
+
+    /// Refuses a value that contradicts others of the state; `field` says where it is.
+    ///
+    /// # Errors
+    /// Unless `holds`.
+    #[inline]
+    pub fn agrees(holds: bool, field: &str) -> Result<(), Misfit> {
+        if holds {
+            Ok(())
+        } else {
+            Err(Misfit::new("does not agree with the rest of the state").within(field))
+        }
     }
 
     /// The same, seen from the value around it.

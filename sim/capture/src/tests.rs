@@ -68,7 +68,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
     }
     let mut lacking = Both { of: false, ports: vec![port(1)] };
     let misfit = lacking.restore(&mut Reader::new(&bytes)).unwrap_err();
-    assert_eq!(misfit.to_string(), "`ports` has blocks that this machine lacks");
+    assert_eq!(misfit.to_string(), "`ports` has another number of blocks than this machine");
     // The byte of `of`, and the tag of what the first port does now.
     let mut wrong = bytes.clone();
     wrong[0] = 2;
@@ -90,4 +90,74 @@ fn a_generator_goes_on_where_it_was() {
     let mut other = rand_pcg::Pcg32::blank().unwrap();
     other.restore(&mut Reader::new(to.bytes())).unwrap();
     assert_eq!(other, generator);
+}
+
+/// A list of fixed length, and a bound on what is in it.
+#[derive(Capture, Debug, PartialEq)]
+#[sound]
+struct Ring {
+    #[fixed]
+    places: Vec<u8>,
+    first: usize,
+}
+
+impl Ring {
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range(self.first < self.places.len(), "first")
+    }
+}
+
+#[derive(Capture, Debug, PartialEq)]
+enum Kept {
+    No,
+    Yes(Ring),
+}
+
+#[test]
+fn a_list_of_fixed_length_keeps_it_and_an_unsound_value_is_refused() {
+    let bytes = |places: Vec<u8>, first| {
+        let mut to = Writer::default();
+        Ring { places, first }.save(&mut to);
+        to.into_bytes()
+    };
+    let read = |bytes: &[u8]| {
+        let mut ring = Ring { places: vec![0; 3], first: 0 };
+        let read = ring.restore(&mut Reader::new(bytes));
+        read.map(|()| ring).map_err(|misfit| misfit.to_string())
+    };
+    assert_eq!(read(&bytes(vec![1, 2, 3], 2)), Ok(Ring { places: vec![1, 2, 3], first: 2 }));
+    let length = "`places` has another length than in this machine";
+    assert_eq!(read(&bytes(vec![1, 2], 1)), Err(length.to_owned()));
+    assert_eq!(read(&bytes(vec![1, 2, 3, 4], 1)), Err(length.to_owned()));
+    assert_eq!(read(&bytes(vec![1, 2, 3], 3)), Err("`first` is out of range".to_owned()));
+}
+
+#[test]
+fn a_block_with_a_specification_neither_appears_nor_vanishes() {
+    let bytes = |present| {
+        let mut to = Writer::default();
+        Some(port(1)).filter(|_| present).save(&mut to);
+        to.into_bytes()
+    };
+    let mut there = Some(port(1));
+    assert!(there.restore(&mut Reader::new(&bytes(true))).is_ok());
+    assert!(there.restore(&mut Reader::new(&bytes(false))).is_err());
+    let mut absent: Option<Port> = None;
+    assert!(absent.restore(&mut Reader::new(&bytes(false))).is_ok());
+    assert!(absent.restore(&mut Reader::new(&bytes(true))).is_err());
+    // A fixed length is specification too, so a variant with one is not made up.
+    let mut to = Writer::default();
+    Kept::Yes(Ring { places: vec![1], first: 0 }).save(&mut to);
+    assert!(Kept::No.restore(&mut Reader::new(to.bytes())).is_err());
+    assert_eq!(Ring::blank(), None);
+}
+
+#[test]
+fn a_length_of_a_damaged_file_allocates_nothing() {
+    let mut to = Writer::default();
+    to.length(1 << 60);
+    to.put(&[0; 64]);
+    let mut list: Vec<[u8; 4096]> = Vec::new();
+    let misfit = list.restore(&mut Reader::new(to.bytes())).unwrap_err();
+    assert_eq!((misfit.why, list.capacity()), ("states a length that it does not have", 0));
 }

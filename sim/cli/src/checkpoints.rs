@@ -8,8 +8,10 @@ use super::traces::{Outlives, RETIREMENT};
 use super::work::Work;
 use super::{files, interrupt};
 use std::path::{Path, PathBuf};
+use wave_capture::Misfit;
 use wave_files::read;
 use wave_isa::diagnostic::{Diagnostic, Severity};
+use wave_isa::program::Launch;
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::config::Config;
 use wave_machine::functional::Execution;
@@ -127,7 +129,7 @@ impl Checkpoints {
         let (mut trace, mut marks) = (None, Vec::new());
         let resumes = match &args.resume {
             Some(path) => {
-                let mut checkpoint = read(path, identity)?;
+                let mut checkpoint = read(path, identity, &work.steps)?;
                 let observers = std::mem::take(&mut checkpoint.observers);
                 marks = self::marks(&observers);
                 trace = observers.into_iter().find(|(name, _)| name == RETIREMENT).map(|(_, saved)| saved);
@@ -161,10 +163,9 @@ impl Checkpoints {
         options: &RunOptions,
     ) -> Result<Vec<KernelReport>, Vec<Diagnostic>> {
         let Some(Resumes { path, checkpoint }) = self.resumes.take() else { return Ok(Vec::new()) };
-        machine.restore_with(&checkpoint.snapshot, options).map_err(|misfit| {
-            let message = format!("{RESUME}: `{}` does not fit this machine: {misfit}", path.display());
-            vec![Diagnostic::error(message)]
-        })?;
+        machine
+            .restore_with(&checkpoint.snapshot, options)
+            .map_err(|misfit| vec![damaged(&format!("{RESUME}: `{}`", path.display()), &misfit)])?;
         if let Some(writes) = self.writes.as_mut().filter(|writes| writes.path == path) {
             writes.last = Some(checkpoint.snapshot.now());
         }
@@ -274,14 +275,29 @@ fn same_trace(path: &Path, had: bool, asked: bool) -> Result<(), Vec<Diagnostic>
     Err(vec![Diagnostic::error(format!("{RESUME}: `{}` {what}", path.display())).hint(hint)])
 }
 
+/// What to do without this checkpoint.
+const ANOTHER: &str = "go on from another checkpoint, or run from the beginning";
+
+/// A state that no run reaches, or that does not fit its machine. The file is one of this run, so it is damaged.
+pub(crate) fn damaged(file: &str, misfit: &Misfit) -> Diagnostic {
+    Diagnostic::error(format!("{file} is damaged: {misfit}")).hint(ANOTHER)
+}
+
 /// Reads a checkpoint of this run.
 ///
 /// # Errors
 /// The file cannot be read, or is no checkpoint of it.
-pub(crate) fn read(path: &Path, identity: Identity) -> Result<Checkpoint, Vec<Diagnostic>> {
+pub(crate) fn read(
+    path: &Path,
+    identity: Identity,
+    launches: &[Launch],
+) -> Result<Checkpoint, Vec<Diagnostic>> {
     let file = read::sized(path, MOST_BYTES, HEAD_BYTES, Checkpoint::length);
     let file = file.map_err(|error| vec![inputs::unreadable(path, &error, RESUME)])?;
-    Checkpoint::decode(&file, identity).map_err(|refused| {
+    let checkpoint = Checkpoint::decode(&file, identity);
+    let checkpoint =
+        checkpoint.and_then(|it| if it.is_of(launches) { Ok(it) } else { Err(Refused::Damaged) });
+    checkpoint.map_err(|refused| {
         let hint = match refused {
             Refused::Other => "--checkpoint FILE with --checkpoint-every CYCLES writes one",
             Refused::Version(_) | Refused::Layout => {
@@ -291,9 +307,7 @@ pub(crate) fn read(path: &Path, identity: Identity) -> Result<Checkpoint, Vec<Di
             Refused::Program => "name the kernel that it was written for, as it was then",
             Refused::Launches => "the launch file, or --grid and the like, have to be as they were",
             Refused::Memory => "--seed, --size, --arg and what else fills memory have to be as they were",
-            Refused::Short { .. } | Refused::Damaged => {
-                "go on from another checkpoint, or run from the beginning"
-            }
+            Refused::Short { .. } | Refused::Damaged => ANOTHER,
         };
         vec![Diagnostic::error(format!("{RESUME}: `{}` {refused}", path.display())).hint(hint)]
     })

@@ -2,8 +2,9 @@
 
 use super::args::{CompareArgs, CompareFormat};
 use super::execute::{exit_of, run_options};
+use super::host_memory::Copies;
 use super::inputs::{self, Input};
-use super::machine::machine;
+use super::machine::machine_to_run;
 use super::progress::Progress;
 use super::session::{complain, launch_flags};
 use super::terminal::Terminal;
@@ -155,7 +156,7 @@ fn machines(args: &CompareArgs, terminal: &Terminal) -> Result<Vec<(String, Conf
     }
     let mut machines: Vec<(String, Config)> = Vec::new();
     for name in &names {
-        let config = machine(*name, &args.set, &args.machine, terminal)?;
+        let config = machine_to_run(*name, &args.set, &args.machine, Copies::default(), terminal)?;
         let same = machines.iter().any(|(other, _)| *other == config.name);
         let label = name.filter(|_| same).unwrap_or(&config.name).to_owned();
         machines.push((label.clone(), config.clone()));

@@ -2,8 +2,9 @@
 
 use super::args::{ExplainArgs, TableFormat};
 use super::execute::run_options;
+use super::host_memory::Copies;
 use super::inputs::{self, Input};
-use super::machine::machine;
+use super::machine::machine_to_run;
 use super::progress::Progress;
 use super::sensitivity::{self, Stop};
 use super::session::launch_flags;
@@ -25,7 +26,8 @@ use wave_study::summary::Outcome;
 pub(crate) fn run(args: &ExplainArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let inputs = inputs(args)?;
-    let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
+    let config =
+        machine_to_run(args.config.as_deref(), &args.set, &args.machine, Copies::default(), terminal)?;
     let mut exit = Exit::Success;
     let mut explanations: Vec<Explanation> = Vec::new();
     // A kernel takes as many runs as there are trials, and one that is watched.

@@ -18,6 +18,7 @@ mod explain;
 mod files;
 mod folders;
 mod functional;
+mod host_memory;
 mod inputs;
 mod instances;
 mod intermediate;

@@ -1,6 +1,7 @@
 //! The machine of a run: a configuration and the flags that override it.
 
 use super::args::{DEFAULT_CONFIG, MachineArgs, SetArgs};
+use super::host_memory::{self, Copies};
 use super::inputs;
 use super::terminal::Terminal;
 use wave_isa::diagnostic::{Diagnostic, Severity};
@@ -62,6 +63,22 @@ fn whole_lines(bytes: u64, line: u64) -> u64 {
 /// whole lines; else the configuration's.
 pub(crate) fn device_memory(args: &MachineArgs, config: &Config) -> u64 {
     args.device_memory.unwrap_or(config.device_memory_bytes)
+}
+
+/// As [`machine`], for a run: refused where the host lacks memory for it.
+///
+/// # Errors
+/// As [`machine`], and what the run needs.
+pub(crate) fn machine_to_run(
+    name: Option<&str>,
+    set: &SetArgs,
+    args: &MachineArgs,
+    copies: Copies,
+    terminal: &Terminal,
+) -> Result<Config, Vec<Diagnostic>> {
+    let config = machine(name, set, args, terminal)?;
+    host_memory::check(&config, device_memory(args, &config), copies).map_err(|error| vec![error])?;
+    Ok(config)
 }
 
 /// What the static checks need to know of the machine.

@@ -2,8 +2,9 @@
 
 use super::args::{Format, LaunchArgs, MachineArgs, SensitivityArgs};
 use super::execute::run_options;
+use super::host_memory::Copies;
 use super::inputs::{self, Input};
-use super::machine::machine;
+use super::machine::machine_to_run;
 use super::progress::Progress;
 use super::session::launch_flags;
 use super::terminal::Terminal;
@@ -24,7 +25,8 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Ended {
     if let Some(wrong) = launch_flags(&args.launch, std::slice::from_ref(&input), false) {
         return Err(vec![wrong]);
     }
-    let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
+    let config =
+        machine_to_run(args.config.as_deref(), &args.set, &args.machine, Copies::default(), terminal)?;
     for part in &args.within {
         if !leaves(&config).iter().any(|leaf| leaf.path.starts_with(part.as_str())) {
             let hint = "`wave-sim config show` lists the parameters: core.l1 or dram, for instance";

@@ -3,6 +3,7 @@
 use super::args::{Format, LaunchArgs, RunArgs, SuiteName};
 use super::bindings;
 use super::execute::{Executed, execute, exit_of};
+use super::host_memory::{self, Copies};
 use super::inputs::{self, Input};
 use super::machine::{device_memory, machine};
 use super::outputs::{self, Outputs};
@@ -29,6 +30,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let inputs = inputs(args)?;
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
+    check_memory(args, &config)?;
     outputs::check(&args.output, device_memory(&args.machine, &config))?;
     let stored = Stored::read(&args.traces, &inputs).map_err(|error| vec![error])?;
     if args.output.dump_regs {
@@ -40,6 +42,22 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
         [input] => one(input, args, &stored, &config, terminal),
         inputs => several(inputs, args, &stored, &config, terminal),
     }
+}
+
+/// Refuses a run for which the host lacks memory.
+///
+/// # Errors
+/// What it needs.
+pub(crate) fn check_memory(args: &RunArgs, config: &Config) -> Result<(), Vec<Diagnostic>> {
+    if args.untimed.functional {
+        return Ok(());
+    }
+    // The state that goes into a file is there as bytes, and compressed.
+    let states = if args.checkpoints.flag().is_some() { 2 } else { 0 };
+    // The trigger of a report is found by a run of its own.
+    let images = u64::from(args.traces.report.is_some() && args.traces.trigger().is_some());
+    let device_memory = device_memory(&args.machine, config);
+    host_memory::check(config, device_memory, Copies { images, states }).map_err(|error| vec![error])
 }
 
 /// Runs one input: a full report, dumps and saves.

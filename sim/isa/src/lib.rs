@@ -5,6 +5,7 @@
 //! detection, the ISA manual and the random-program generator read that table and nothing else.
 
 pub mod diagnostic;
+pub mod guard;
 pub mod inst;
 pub mod manual;
 pub mod number;

@@ -128,6 +128,13 @@ impl Checkpoint {
         (magic == MAGIC).then(|| HEAD_BYTES.saturating_add(u64::from_le_bytes(length)))
     }
 
+    /// True if as many launches have ended as are before the one that runs.
+    pub fn is_of(&self, launches: &[Launch]) -> bool {
+        let running = self.snapshot.launch();
+        self.ended.len() <= launches.len()
+            && running.is_none_or(|it| launches.get(self.ended.len()) == Some(it))
+    }
+
     /// Reads the bytes of a file.
     ///
     /// # Errors
@@ -229,6 +236,17 @@ mod tests {
     fn a_checkpoint_comes_back_as_it_was() {
         let (checkpoint, identity) = saved();
         assert_eq!(Checkpoint::decode(&checkpoint.encode(identity), identity), Ok(checkpoint));
+    }
+
+    #[test]
+    fn a_state_of_another_launch_is_none_of_this_run() {
+        let (checkpoint, _) = saved();
+        let launch = checkpoint.snapshot.launch().unwrap().clone();
+        let other = Launch { grid: [2, 1, 1], ..launch.clone() };
+        assert!(checkpoint.is_of(&[launch.clone(), launch.clone()]));
+        assert!(!checkpoint.is_of(&[launch.clone(), other]));
+        assert!(!checkpoint.is_of(&[launch]));
+        assert!(!checkpoint.is_of(&[]));
     }
 
     #[test]

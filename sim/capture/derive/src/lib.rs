@@ -7,8 +7,9 @@ use syn::{Data, DeriveInput, Fields, Index, Member, parse_macro_input, parse_quo
 
 /// Derives `wave_capture::Capture`. A field with `#[spec]` is specification, and one with `#[scratch]` holds nothing
 /// that lasts: they are not saved, and stay as they are when the state is put back. Every other field is state, and
-/// its type must implement `Capture`.
-#[proc_macro_derive(Capture, attributes(spec, scratch))]
+/// its type must implement `Capture`; one with `#[fixed]` is a list that keeps its length. A type with `#[sound]` has a
+/// method `sound`, which refuses a restored value.
+#[proc_macro_derive(Capture, attributes(spec, scratch, fixed, sound))]
 pub fn capture(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     let description = describe(&input);
@@ -25,6 +26,8 @@ pub fn capture(input: TokenStream) -> TokenStream {
                 .into();
         }
     };
+    let is_sound = input.attrs.iter().any(|attribute| attribute.path().is_ident("sound"));
+    let check = is_sound.then(|| quote!(self.sound()?;));
     let name = &input.ident;
     let mut generics = input.generics.clone();
     for parameter in input.generics.type_params() {
@@ -39,6 +42,7 @@ pub fn capture(input: TokenStream) -> TokenStream {
 
             fn restore(&mut self, from: &mut ::wave_capture::Reader<'_>) -> Result<(), ::wave_capture::Misfit> {
                 #restore
+                #check
                 Ok(())
             }
 
@@ -50,15 +54,15 @@ pub fn capture(input: TokenStream) -> TokenStream {
     .into()
 }
 
+fn has(field: &syn::Field, name: &str) -> bool {
+    field.attrs.iter().any(|attribute| attribute.path().is_ident(name))
+}
+
 /// The fields, each with whether it is left out.
 fn members(fields: &Fields) -> Vec<(Member, bool)> {
     let member = |(place, field): (usize, &syn::Field)| {
-        let left_out = |attribute: &syn::Attribute| {
-            attribute.path().is_ident("spec") || attribute.path().is_ident("scratch")
-        };
-        let is_spec = field.attrs.iter().any(left_out);
         let name = field.ident.clone().map_or_else(|| Member::Unnamed(Index::from(place)), Member::Named);
-        (name, is_spec)
+        (name, has(field, "spec") || has(field, "scratch"))
     };
     fields.iter().enumerate().map(member).collect()
 }
@@ -109,17 +113,21 @@ fn of_struct(owner: &syn::Ident, fields: &Fields) -> [Tokens; 3] {
             }
         }
     });
-    let restores = state().map(|name| {
+    let is_fixed: Vec<bool> = fields.iter().map(|field| has(field, "fixed")).collect();
+    let restored = members.iter().zip(&is_fixed).filter(|((_, is_spec), _)| !is_spec);
+    let restores = restored.map(|((name, _), &is_fixed)| {
         let text = text(name);
         let place = format!("{owner}.{text}");
+        let restore = if is_fixed { quote!(restore_fixed) } else { quote!(restore) };
         quote! {
             if !::wave_capture::is_omitted(#place) {
-                ::wave_capture::Capture::restore(&mut self.#name, from).map_err(|misfit| misfit.within(#text))?;
+                ::wave_capture::Capture::#restore(&mut self.#name, from)
+                    .map_err(|misfit| misfit.within(#text))?;
             }
         }
     });
     let (saves, restores) = (quote!(#(#saves)*), quote!(#(#restores)*));
-    if members.iter().any(|(_, is_spec)| *is_spec) {
+    if members.iter().any(|(_, is_spec)| *is_spec) || is_fixed.contains(&true) {
         return [saves, restores, quote!(None)];
     }
     let blanks = state().map(|name| quote!(#name: ::wave_capture::Capture::blank()?,));

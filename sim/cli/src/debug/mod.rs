@@ -15,8 +15,9 @@ use super::Ended;
 use super::args::{DebugArgs, UntimedArgs};
 use super::execute::run_options;
 use super::functional::{Ahead, run_ahead};
+use super::host_memory::Copies;
 use super::inputs::{self, Input};
-use super::machine::machine;
+use super::machine::machine_to_run;
 use super::progress::Progress;
 use super::session::launch_flags;
 use super::terminal::Terminal;
@@ -55,7 +56,9 @@ fn session(args: &DebugArgs, terminal: &Terminal) -> Result<Session, Vec<Diagnos
     if let Some(wrong) = launch_flags(&args.launch, std::slice::from_ref(&input), false) {
         return Err(vec![wrong]);
     }
-    let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
+    // The state of the beginning, to go back to; --history bounds the others.
+    let copies = Copies { images: 0, states: 1 };
+    let config = machine_to_run(args.config.as_deref(), &args.set, &args.machine, copies, terminal)?;
     let mut work = work(&input, &args.launch, args.machine.data(), &config)?;
     if let Some(lack) = work.lack(&config) {
         return Err(vec![Diagnostic::error(format!("`{}` cannot run: {lack}", work.name))]);

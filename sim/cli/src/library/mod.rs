@@ -121,6 +121,7 @@ impl Task {
         }
         let (config, mut warnings) = overridden(config.clone(), &args.machine)?;
         outputs::check(&args.output, device_memory(&args.machine, &config))?;
+        session::check_memory(&args, &config)?;
         let prices = session::prices(&args)?;
         let stored = Stored::read(&args.traces, std::slice::from_ref(&input)).map_err(one)?;
         let mut work = work(&input, &args.launch, args.machine.data(), &config)?;

@@ -195,13 +195,12 @@ impl Simulation {
     /// Goes to the state of a checkpoint of the same run, as `--resume` does.
     ///
     /// # Errors
-    /// The file cannot be read, or is no checkpoint of this run; the simulation stays as it is then. A state that does not
-    /// fit the machine, which leaves a machine without a launch.
+    /// The file cannot be read, is damaged, or is no checkpoint of this run; the simulation stays as it is then.
     pub fn restore(&mut self, path: &Path) -> Result<(), Vec<Diagnostic>> {
-        let checkpoint = checkpoints::read(path, self.identity)?;
-        self.machine.restore_with(&checkpoint.snapshot, &self.options).map_err(|misfit| {
-            vec![Diagnostic::error(format!("`{}` does not fit this machine: {misfit}", path.display()))]
-        })?;
+        let checkpoint = checkpoints::read(path, self.identity, &self.launches)?;
+        self.machine
+            .restore_with(&checkpoint.snapshot, &self.options)
+            .map_err(|misfit| vec![checkpoints::damaged(&format!("`{}`", path.display()), &misfit)])?;
         self.marks = checkpoints::marks(&checkpoint.observers);
         let step = |(launch, report): (&Launch, _)| Step {
             kernel: self.program.kernels[launch.kernel].name.clone(),

@@ -1,5 +1,6 @@
 //! Runs points: what the store has does not run.
 
+use crate::host_memory::{self, Copies};
 use crate::interrupt;
 use crate::sweep::PlanArgs;
 use crate::sweep::cases::{Case, Kernels, Loaded, Sweep};
@@ -15,6 +16,9 @@ use wave_observe::energy::{Area, Prices};
 use wave_study::optimize::{Goal, Score, Tried};
 use wave_study::results::Measured;
 use wave_study::sweep::{Found, Point, Store};
+
+/// What a run holds beside its machine: device memory as it began, for other machines.
+const IMAGE: Copies = Copies { images: 1, states: 0 };
 
 /// What became of a point.
 #[derive(Debug, Clone)]
@@ -170,6 +174,7 @@ impl<'a> Bench<'a> {
         if interrupt::is_asked() {
             return Err(Diagnostic::error("interrupted"));
         }
+        host_memory::check(&job.config, job.config.device_memory_bytes, IMAGE)?;
         let measured = simulate::run(&job.kernel, &job.config, &self.options)?;
         self.store.put(&job.key, &measured)?;
         Ok(measured)

@@ -15,6 +15,7 @@ mod worker;
 pub(crate) use args::{PlanArgs, SweepArgs};
 
 use super::files;
+use super::host_memory::{self, Copies};
 use super::progress;
 use super::terminal::Terminal;
 use super::{Ended, Exit, interrupt};
@@ -31,6 +32,8 @@ use wave_machine::config::config_hash;
 use wave_observe::numbers::{counted, integer};
 use wave_study::sweep::{Found, Heading, Row, State, Store, Table};
 
+/// What a run holds beside its machine: device memory as it began, for other machines.
+const IMAGE: Copies = Copies { images: 1, states: 0 };
 /// Runs above which a sweep asks.
 const ASKS_ABOVE: u64 = 10_000;
 
@@ -64,6 +67,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let mut rows = rows(&mut sweep, args, &mut kernels);
     let there = fill(&mut rows, &store, terminal);
+    refuse_large(&mut sweep, &mut rows);
     let start = Instant::now();
     let mut pooled = Pooled::default();
     // What is missing is seen from the store, not from what those say who ran it; so it may take several rounds.
@@ -177,6 +181,25 @@ fn fill(rows: &mut [Row], store: &Store, terminal: &Terminal) -> usize {
         }
     }
     found
+}
+
+/// Marks the rows that have no result and whose machine needs more memory than the host has. What the store has of such a
+/// machine, from another host, counts.
+fn refuse_large(sweep: &mut Sweep, rows: &mut [Row]) {
+    let mut known: Option<(u64, Option<String>)> = None;
+    for row in rows.iter_mut().filter(|row| row.state == State::Missing) {
+        if known.as_ref().is_none_or(|(point, _)| *point != row.point) {
+            let why = sweep.machine(row.point as usize - 1).ok().and_then(|config| {
+                host_memory::check(&config, config.device_memory_bytes, IMAGE)
+                    .err()
+                    .map(|error| error.message)
+            });
+            known = Some((row.point, why));
+        }
+        if let Some((_, Some(why))) = &known {
+            row.state = State::Invalid(why.clone());
+        }
+    }
 }
 
 /// What has to run, each result once.

@@ -3,7 +3,7 @@
 //! Each process is fed by a thread and has one run at a time. A run whose process dies is given to another process once
 //! more; so a killed process loses nothing, and a run that kills its process does not do so for ever.
 
-use crate::interrupt;
+use crate::{host_memory, interrupt};
 use indicatif::ProgressBar;
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -14,6 +14,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wave_isa::diagnostic::Diagnostic;
 
+/// Signals of processes that lack memory.
+const SIGABRT: i32 = 6;
+const SIGKILL: i32 = 9;
 /// How often a run is begun.
 const ATTEMPTS: u32 = 2;
 /// How often the main thread looks for signals.
@@ -207,8 +210,30 @@ impl Shared {
 
 /// How a process died, in words.
 fn died(status: Option<ExitStatus>) -> String {
+    // Nothing else in this program aborts, and of what kills a process, want of memory is what happens unasked.
+    let memory = match status.and_then(signal) {
+        Some(SIGABRT) => Some("an allocation failed"),
+        Some(SIGKILL) => Some("killed, most likely by the kernel of the host"),
+        _ => None,
+    };
+    if let Some(how) = memory {
+        let there_is = host_memory::there_is();
+        return format!("it ran out of memory {ATTEMPTS} times ({how}){there_is}; fewer --jobs need less");
+    }
     match status {
         Some(status) => format!("its process died {ATTEMPTS} times: {status}"),
         None => format!("its process died {ATTEMPTS} times"),
     }
+}
+
+/// The signal that ended a process.
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+/// The signal that ended a process: elsewhere there are none.
+#[cfg(not(unix))]
+fn signal(_: ExitStatus) -> Option<i32> {
+    None
 }

@@ -21,6 +21,8 @@ mod figures;
 mod first_hour;
 mod functional;
 mod hidden;
+#[cfg(target_os = "linux")]
+mod host_memory;
 mod instances;
 mod kernels_in_c;
 mod litmus;

@@ -1,17 +1,17 @@
 //! A module of SPIR-V as text, an instruction on each line: what users read where there is no source.
 
-use super::guard::guarded;
 use crate::encoding::Listing;
 use crate::ir::Place;
 use rspirv::binary::{Consumer, Disassemble, ParseAction, parse_bytes};
 use rspirv::dr::{self, Instruction, ModuleHeader};
 use rspirv::grammar::ext_inst_table;
 use rspirv::spirv::Op;
+use wave_isa::guard::guarded;
 
 /// The instructions of a module that begin at these bytes. `None` if one is not known.
 pub(super) fn disassembly(bytes: &[u8], starts: &[usize]) -> Option<Listing> {
     // The crate has panics for some modules that are wrong.
-    let lines = guarded(|| lines(bytes))??;
+    let lines = guarded(|| lines(bytes)).ok()??;
     let mut listing = Listing::default();
     listing.note("; SPIR-V, disassembled");
     for (line, &start) in lines.iter().zip(starts) {

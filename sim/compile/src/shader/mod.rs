@@ -11,7 +11,6 @@ mod disassembly;
 mod emit;
 mod entry;
 mod expression;
-mod guard;
 mod hoist;
 mod layout;
 mod math;
@@ -33,7 +32,6 @@ use crate::wasm::ExportedKernel;
 use cranelift_entity::PrimaryMap;
 use emit::Emitter;
 use fnv::FnvHashMap;
-use guard::guarded;
 use layout::Layout;
 use messages::Shown;
 use naga::back::pipeline_constants::process_overrides;
@@ -47,6 +45,7 @@ use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use wave_isa::diagnostic::Diagnostic;
+use wave_isa::guard::guarded;
 use wave_isa::program::Binding;
 
 /// What becomes of an index that is outside.
@@ -100,7 +99,7 @@ pub struct Decoded {
 /// What is wrong with it, or not taken, with its place in the text.
 pub fn decode_wgsl(text: &str, file: &str, options: &ShaderOptions) -> Result<Decoded, Diagnostic> {
     let parsed = guarded(|| naga::front::wgsl::parse_str(&without_known(text)))
-        .ok_or_else(|| messages::panicked(file))?
+        .map_err(|_| messages::panicked(file))?
         .map_err(|error| messages::of_parser(&error, text, file))?;
     let decoded = translate(&parsed, Shown::Text(text), file, options)?;
     // Each line is a place: that of its first byte.
@@ -119,7 +118,7 @@ pub fn decode_spirv(bytes: &[u8], file: &str, options: &ShaderOptions) -> Result
         Diagnostic::error(format!("{file}, read as SPIR-V: there is {what}, at byte {byte:#x}"))
     })?;
     let parsed = guarded(|| naga::front::spv::parse_u8_slice(&stripped.bytes, &settings))
-        .ok_or_else(|| messages::panicked(file))?
+        .map_err(|_| messages::panicked(file))?
         .map_err(|error| Diagnostic::error(format!("{file}, read as SPIR-V: {}", messages::chain(&error))))?;
     let decoded = translate(&parsed, Shown::Words(&stripped), file, options)?;
     Ok(Decoded { listing: stripped.listing, ..decoded })
@@ -155,12 +154,12 @@ fn translate(
     validator.subgroup_stages(naga::valid::ShaderStages::COMPUTE);
     validator.subgroup_operations(naga::valid::SubgroupOperationSet::all());
     let info = guarded(AssertUnwindSafe(|| validator.validate(parsed).map_err(Box::new)))
-        .ok_or_else(|| messages::panicked(file))?
+        .map_err(|_| messages::panicked(file))?
         .map_err(|error| messages::of_validator(&error, shown, file))?;
     let constants = messages::pipeline_constants(parsed, &options.overrides, file)?;
     let (module, info) =
         guarded(AssertUnwindSafe(|| process_overrides(parsed, &info, None, &constants).map_err(Box::new)))
-            .ok_or_else(|| messages::panicked(file))?
+            .map_err(|_| messages::panicked(file))?
             .map_err(|error| messages::of_constants(&error, shown, file))?;
     let layout = Layout::new(&module);
     let mut decoded = Decoded { module: ir::Module::default(), kernels: Vec::new(), listing: None };

@@ -5,15 +5,18 @@
 //! in any order, or on different threads, for up to `latency` cycles at a time. [`exchange`] then carries
 //! across what was sent, at the boundary of such a quantum. This is invariant 5 of ARCHITECTURE.md.
 
-use super::Cycle;
+use super::{Cycle, may_plan};
 use std::collections::VecDeque;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// Sending end of a link.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub struct LinkTx<T> {
     #[spec]
     latency: Cycle,
+    #[spec]
+    capacity: usize,
     credits: usize,
     sent: VecDeque<(Cycle, T)>,
     credits_on_the_way: VecDeque<Cycle>,
@@ -21,9 +24,12 @@ pub struct LinkTx<T> {
 
 /// Receiving end of a link.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub struct LinkRx<T> {
     #[spec]
     latency: Cycle,
+    #[spec]
+    capacity: usize,
     arrivals: VecDeque<(Cycle, T)>,
     credits_returned: VecDeque<Cycle>,
 }
@@ -37,12 +43,14 @@ pub fn link<T>(capacity: usize, latency: Cycle) -> (LinkTx<T>, LinkRx<T>) {
     (
         LinkTx {
             latency,
+            capacity,
             credits: capacity,
             sent: VecDeque::with_capacity(capacity),
             credits_on_the_way: VecDeque::with_capacity(capacity),
         },
         LinkRx {
             latency,
+            capacity,
             arrivals: VecDeque::with_capacity(capacity),
             credits_returned: VecDeque::with_capacity(capacity),
         },
@@ -50,6 +58,25 @@ pub fn link<T>(capacity: usize, latency: Cycle) -> (LinkTx<T>, LinkRx<T>) {
 }
 
 impl<T> LinkTx<T> {
+    fn sound(&self) -> Result<(), Misfit> {
+        let entries = self.sent.len() + self.credits_on_the_way.len();
+        Misfit::in_range(self.credits <= self.capacity && self.credits + entries <= self.capacity, "credits")
+    }
+
+    /// Entries that are not carried across.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &T> {
+        self.sent.iter().map(|(_, entry)| entry)
+    }
+
+    /// True if the other end has the rest of the entries and credits, and nothing comes later than it can.
+    pub(crate) fn agrees_with(&self, rx: &LinkRx<T>, now: Cycle) -> bool {
+        let sent = self.sent.iter().chain(&rx.arrivals).map(|&(at, _)| at);
+        let mut cycles = sent.chain(self.credits_on_the_way.iter().chain(&rx.credits_returned).copied());
+        let here = self.credits + self.sent.len() + self.credits_on_the_way.len();
+        here + rx.arrivals.len() + rx.credits_returned.len() == self.capacity
+            && cycles.all(|at| may_plan(now, at))
+    }
+
     /// True if an entry can be pushed in this cycle.
     #[inline]
     pub fn ready(&mut self, now: Cycle) -> bool {
@@ -95,6 +122,15 @@ impl<T> LinkTx<T> {
 }
 
 impl<T> LinkRx<T> {
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range(self.arrivals.len() + self.credits_returned.len() <= self.capacity, "arrivals")
+    }
+
+    /// Entries that have been carried across.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &T> {
+        self.arrivals.iter().map(|(_, entry)| entry)
+    }
+
     /// The oldest entry that has arrived.
     #[inline]
     pub fn peek(&self, now: Cycle) -> Option<&T> {

@@ -8,11 +8,12 @@ use super::wave::{Slot, SlotMask};
 use crate::clock::Cycle;
 use crate::memory::L1Counters;
 use crate::memory::state::{Signal, look_at_core, signals_of_core};
-use crate::stats::{CoreCounters, SlotUse};
-use wave_capture::Capture;
+use crate::stats::{CoreCounters, MOST, SlotUse};
+use wave_capture::{Capture, Misfit};
 
 /// What a core counts.
 #[derive(Debug, Capture)]
+#[sound]
 pub(super) struct Account {
     /// Event counters, without those that are calculated from `lanes`.
     pub counters: CoreCounters,
@@ -29,6 +30,12 @@ pub(super) struct Account {
 }
 
 impl Account {
+    fn sound(&self) -> Result<(), Misfit> {
+        let mut all = self.lanes.iter().chain(&self.slots).chain([&self.instructions]);
+        Misfit::in_range(all.all(|&count| count <= MOST), "slots")?;
+        Misfit::in_range(self.start <= self.residents_until, "residents_until")
+    }
+
     /// Nothing counted yet, of a run that begins in cycle `start`.
     pub(super) fn new(start: Cycle) -> Account {
         let (counters, slots) = (CoreCounters::default(), [0; SlotUse::COUNT]);

@@ -14,8 +14,8 @@
 use super::uop::MicroOp;
 use super::wave::{InFlight, Slot};
 use crate::alu::MAX_SOURCE_ROWS;
-use crate::clock::{Cycle, NEVER};
-use wave_capture::Capture;
+use crate::clock::{Cycle, NEVER, may_plan};
+use wave_capture::{Capture, Misfit};
 
 /// What an instruction in a collector waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
@@ -41,10 +41,16 @@ pub(crate) fn bank_of(register: u8, swizzle: u8, mask: u32) -> u32 {
 #[derive(Debug, Clone, Capture)]
 pub struct Banks {
     /// Per bank, the last cycle for which a read is booked. The number of banks is a power of two.
+    #[fixed]
     busy_until: Vec<Cycle>,
 }
 
 impl Banks {
+    /// True if no read is booked for a cycle that a run does not come to.
+    pub(super) fn are_planned(&self, now: Cycle) -> bool {
+        self.busy_until.iter().all(|&at| may_plan(now, at))
+    }
+
     /// `banks` idle banks, a power of two.
     pub fn new(banks: u32) -> Banks {
         Banks { busy_until: vec![0; banks as usize] }
@@ -128,15 +134,19 @@ impl Collector {
 /// The operand collectors of a scheduler. Those in use form a linked list in the order of issue. An entry
 /// stays in its place: the host is slow to copy a struct whose fields were just written one by one.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub struct Collectors {
+    #[fixed]
     places: Vec<Collector>,
     /// Per place: the place of the next younger instruction if in use, else the next free place.
+    #[fixed]
     next: Vec<u8>,
     first: u8,
     last: u8,
     free: u8,
     len: usize,
     /// Operand rows of instructions that had to wait: `MAX_SOURCE_ROWS` rows of `width` lanes per place.
+    #[fixed]
     rows: Vec<u32>,
     #[spec]
     width: usize,
@@ -180,6 +190,25 @@ impl Collectors {
             rows: vec![0; collectors as usize * MAX_SOURCE_ROWS * width],
             width,
         }
+    }
+
+    /// Each place is in the list of those in use or in that of the free ones.
+    fn sound(&self) -> Result<(), Misfit> {
+        let mut seen = vec![false; self.places.len()];
+        let mut walk = |first: u8| {
+            let (mut place, mut last, mut length) = (first, NO_PLACE, 0);
+            while place != NO_PLACE {
+                let is_new =
+                    seen.get_mut(usize::from(place)).is_some_and(|seen| !std::mem::replace(seen, true));
+                Misfit::agrees(is_new, "next")?;
+                (last, place, length) = (place, self.next[usize::from(place)], length + 1);
+            }
+            Ok((last, length))
+        };
+        let (last, length) = walk(self.first)?;
+        Misfit::agrees(length == self.len && (length == 0 || last == self.last), "len")?;
+        walk(self.free)?;
+        Misfit::agrees(seen.into_iter().all(|seen| seen), "free")
     }
 
     /// Collectors in use.
@@ -317,6 +346,7 @@ impl std::ops::IndexMut<u8> for Collectors {
 /// find nothing to do.
 #[derive(Debug, Clone, Capture)]
 pub struct Looks {
+    #[fixed]
     at: Vec<Cycle>,
     /// Lower bound of all entries.
     first: Cycle,
@@ -326,6 +356,11 @@ impl Looks {
     /// No looks due, for this number of schedulers.
     pub fn new(schedulers: usize) -> Looks {
         Looks { at: vec![NEVER; schedulers], first: NEVER }
+    }
+
+    /// True if the looks are in cycles that a run comes to.
+    pub(super) fn are_planned(&self, now: Cycle) -> bool {
+        self.at.iter().all(|&at| may_plan(now, at)) && self.at.iter().all(|&at| self.first <= at)
     }
 
     /// Lower bound of all entries: no look is due before this cycle.

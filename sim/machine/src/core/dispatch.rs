@@ -10,7 +10,7 @@ use super::collector::{NO_PLACE, Waiting, bank_of};
 use super::probe::{Event, EventKind, Probe, Stage, StageEvent, Waits};
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::wave::{InFlight, Slot};
-use crate::clock::{Cycle, NEVER};
+use crate::clock::{Cycle, NEVER, may_plan};
 use wave_capture::Capture;
 
 /// The memory instructions of a core that have read their operands and wait in their collectors for the load/store unit.
@@ -36,6 +36,11 @@ impl Accesses {
         self.schedulers |= 1 << scheduler;
         self.fresh |= 1 << scheduler;
         self.at = self.at.min(cycle);
+    }
+
+    /// True if it has no other schedulers than these (bits), and waits for no cycle that a run does not come to.
+    pub(super) fn is_within(&self, schedulers: u32, now: Cycle) -> bool {
+        (self.schedulers | self.fresh) & !schedulers == 0 && may_plan(now, self.at)
     }
 
     /// The load/store unit has room from this cycle on.

@@ -3,7 +3,7 @@
 //! Pure state: what an instruction does to the masks and where the wave continues. The issue stage adds the
 //! timing.
 
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 use wave_isa::Op;
 use wave_isa::program::fault::FaultKind;
 
@@ -37,6 +37,7 @@ struct Call {
 
 /// Control state of one wave.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Capture)]
+#[sound]
 pub struct Divergence {
     /// Lanes that exist and have not halted.
     pub live: u64,
@@ -90,6 +91,24 @@ impl Divergence {
             max_calls,
             ..Divergence::default()
         }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range(self.frames.len() <= self.max_frames, "frames")?;
+        Misfit::in_range(self.calls.len() <= self.max_calls, "calls")?;
+        Misfit::in_range(self.skipped <= u32::MAX / 2, "skipped")
+    }
+
+    /// True if it has no other lanes than these, and goes on at no word from `end` on.
+    pub(super) fn is_within(&self, lanes: u64, end: u32) -> bool {
+        let frame = |frame: &Frame| match *frame {
+            Frame::If { otherwise, joined } => (otherwise | joined) & !lanes == 0,
+            Frame::Loop { head, broken, continued } => head <= end && (broken | continued) & !lanes == 0,
+        };
+        self.live & !lanes == 0
+            && self.active & !self.live == 0
+            && self.frames.iter().all(frame)
+            && self.calls.iter().all(|call| call.return_to <= end)
     }
 
     /// Starts a wave with these live lanes.

@@ -4,12 +4,12 @@ use super::Core;
 use super::probe::{Event, EventKind, Probe, Stage, StageEvent, send};
 use super::uop::MicroOps;
 use super::wave::{Slot, SlotMask};
-use crate::clock::{Cycle, NEVER};
+use crate::clock::{Cycle, NEVER, may_plan};
 use crate::config::Config;
 use crate::memory::MemoryPort;
 use crate::memory::message::{CODE_SPACE, Request};
 use std::collections::VecDeque;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 use wave_isa::WORD_BYTES;
 use wave_isa::table::CacheHint;
 
@@ -39,8 +39,10 @@ struct Miss {
 /// Instruction cache and fetch state of a core. The cache holds tags only: code cannot be written, so the
 /// words come from the decoded kernel.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(crate) struct Fetch {
     /// Line number + 1 of each way, 0 if empty. The ways of a set are adjacent, most recently used first.
+    #[fixed]
     tags: Vec<u32>,
     #[spec]
     ways: usize,
@@ -63,6 +65,7 @@ pub(crate) struct Fetch {
     /// Groups on their way, in order of arrival: all have the same latency.
     groups: VecDeque<Group>,
     /// Per scheduler, the wave that it last fetched for.
+    #[fixed]
     last: Vec<Slot>,
     #[spec]
     l1_line_bytes: u64,
@@ -92,6 +95,33 @@ impl Fetch {
             l1_line_bytes: u64::from(config.core.l1.line_bytes),
             l1_sectors: u8::MAX >> (8 - config.core.l1.line_bytes / config.core.l1.sector_bytes),
         }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range(self.misses.len() <= self.max_misses, "misses")?;
+        Misfit::in_range(self.misses.iter().all(|miss| miss.line < ICACHE_TAG), "misses")?;
+        Misfit::in_range(self.last.iter().all(|&slot| slot < 64), "last")
+    }
+
+    /// Refuses words from `end` on, other slots than these (bits), and cycles that a run does not come to.
+    /// The waves of `straddling` have the first word of an instruction whose second comes with the next group.
+    pub(super) fn check(
+        &self,
+        now: Cycle,
+        (slots, straddling): (SlotMask, SlotMask),
+        end: u32,
+    ) -> Result<(), Misfit> {
+        let group = |group: &Group| {
+            let within = group.first.checked_add(group.words).is_some_and(|after| after <= end);
+            let goes_on = group.first > 0 || group.discarded || straddling >> (group.slot % 64) & 1 == 0;
+            within
+                && goes_on
+                && group.slot < 64
+                && slots >> group.slot & 1 != 0
+                && may_plan(now, group.arrives)
+        };
+        Misfit::in_range(self.groups.iter().all(group), "groups")?;
+        Misfit::in_range(self.misses.iter().all(|miss| miss.waves & !slots == 0), "misses")
     }
 
     /// Looks a line up. A hit makes it the most recently used of its set.

@@ -7,7 +7,8 @@
 
 use super::wave::{InFlight, Slot};
 use crate::clock::{Cycle, NEVER};
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
+use wave_isa::PREDICATES;
 
 /// The journal of a core.
 #[derive(Debug, Clone, Default, Capture)]
@@ -54,6 +55,26 @@ impl Journal {
     /// A wave starts.
     pub(crate) fn starts_wave(&mut self, slot: Slot) {
         self.issued_of(slot, NEVER);
+    }
+
+    /// Refuses instructions of other slots, and rows that are not in the register file. `rows` are those of a wave, of
+    /// `width` lanes each; `fragments` are the words of the core's fragments.
+    pub(super) fn check(
+        &self,
+        (slots, rows, width): (usize, usize, usize),
+        fragments: usize,
+    ) -> Result<(), Misfit> {
+        Misfit::in_range(self.issued.len() <= 64, "issued")?;
+        let fits = |early: &Early| {
+            let (first, old) = &early.registers;
+            let fragment = early.fragment.as_ref();
+            early.slot < slots
+                && old.len() % width == 0
+                && usize::from(*first) + old.len() / width <= rows
+                && early.predicate.is_none_or(|(index, _)| usize::from(index) < PREDICATES)
+                && fragment.is_none_or(|(at, old)| at.saturating_add(old.len()) <= fragments)
+        };
+        Misfit::in_range(self.early.iter().all(fits), "early")
     }
 
     fn issued_of(&mut self, slot: Slot, cycle: Cycle) {

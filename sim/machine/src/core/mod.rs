@@ -17,6 +17,7 @@ mod latches;
 pub(crate) mod lsu;
 mod mix;
 pub mod occupancy;
+mod plausible;
 pub mod probe;
 mod registers;
 pub(crate) mod release;
@@ -71,6 +72,7 @@ struct Scheduler {
     /// First cycle whose issue slots are not charged yet.
     charged_until: Cycle,
     /// Per unit, the first cycle in which it takes another instruction.
+    #[fixed]
     unit_free_at: Vec<Cycle>,
     write_ports: WritePorts,
 }
@@ -88,10 +90,12 @@ pub struct Links {
 
 /// One core of the machine.
 #[derive(Debug, Capture)]
+#[sound]
 pub struct Core {
     #[spec]
     spec: Spec,
     waves: Waves,
+    #[fixed]
     workgroups: Vec<Workgroup>,
     schedulers: Vec<Scheduler>,
     latches: Latches,
@@ -147,6 +151,9 @@ pub struct CoreLaunch {
 }
 
 impl Core {
+    /// Bit of the tags of its instruction cache's requests.
+    pub(crate) const ICACHE: u32 = ICACHE_TAG;
+
     /// A core without resident waves at cycle `start`.
     pub fn new(config: &Config, index: u32, launch: &CoreLaunch, l1: L1, links: Links, start: Cycle) -> Core {
         let c = &config.core;

@@ -12,8 +12,10 @@ use wave_isa::MMA_FRAGMENTS;
 #[derive(Debug, Capture)]
 pub(crate) struct RegisterFile {
     /// Rows of as many words as a wave has lanes: register r of slot s is row s × registers of a wave + r.
+    #[fixed]
     pub registers: Vec<u32>,
     /// Matrix fragments, indexed by slot, kind (A, B, C), fragment and element. Empty if the kernel uses none.
+    #[fixed]
     pub fragments: Vec<u32>,
     /// Rows of the result being computed.
     #[scratch]

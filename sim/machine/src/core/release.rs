@@ -11,13 +11,14 @@
 //! last answer. Fences that come this far while such a request runs share the next one.
 
 use super::wave::{Slot, SlotMask};
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// One of the two epochs.
 pub(crate) type Epoch = usize;
 
 /// Stores on their way to the L2, and the fences that wait for them.
 #[derive(Debug, Clone, Default, Capture)]
+#[sound]
 pub struct Releases {
     /// Per epoch, what the L2 has not acknowledged: stores, and results of atomics that the L1 performed. In
     /// an L1 that writes back: the lines that they made dirty.
@@ -51,6 +52,28 @@ impl Releases {
     /// Nothing on the way, for a machine with `slices` L2 slices.
     pub fn new(slices: u32) -> Releases {
         Releases { slices, ..Releases::default() }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range(self.open <= 1, "open")?;
+        Misfit::in_range(self.pending.iter().all(|&stores| stores <= u32::MAX / 4), "pending")?;
+        Misfit::in_range(self.to_ask <= self.unanswered && self.unanswered <= self.slices, "unanswered")
+    }
+
+    /// Refuses fences of other slots than these (bits), and counts that are not those of the requests on their way:
+    /// `asking` releases of slices.
+    /// `unacknowledged` are the stores on their way, by epoch.
+    pub(crate) fn check(
+        &self,
+        slots: SlotMask,
+        asking: usize,
+        unacknowledged: [u32; 2],
+    ) -> Result<(), Misfit> {
+        Misfit::agrees(self.pending == unacknowledged, "pending")?;
+        let masks =
+            [self.round, self.next, self.granted, self.asked, self.to_be_asked, self.answered, self.passing];
+        Misfit::in_range(masks.iter().all(|mask| mask & !slots == 0), "round")?;
+        Misfit::agrees((self.unanswered - self.to_ask) as usize == asking, "unanswered")
     }
 
     /// The epoch that a store joins now. Its acknowledgement must carry the epoch.

@@ -33,6 +33,14 @@ pub(crate) struct IssueToResolve {
 }
 
 impl IssueToResolve {
+    /// True if it acts on no other slots than these (bits), and sends no wave behind the word `end`.
+    pub(super) fn is_within(&self, slots: SlotMask, end: u32) -> bool {
+        let within = |&(slot, act): &(Slot, Act)| {
+            slot < 64 && slots >> slot & 1 != 0 && !matches!(act, Act::Redirect(word) if word > end)
+        };
+        self.drained & !slots == 0 && self.acts.iter().all(within)
+    }
+
     /// The instruction of a wave that issues now acts in the next cycle.
     pub(super) fn act(&mut self, slot: Slot, act: Act) {
         self.acts.push((slot, act));

@@ -15,7 +15,7 @@ use super::Scheduler;
 use super::collector::{Collector, Waiting};
 use super::wave::{Slot, SlotMask};
 use crate::clock::Cycle;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// Most cycles from issue to the last operand read.
 pub(crate) const READ_WITHIN: Cycle = 2;
@@ -37,6 +37,7 @@ struct Counts {
 
 /// The settled-at-issue instructions of a core that still occupy a collector.
 #[derive(Debug, Clone, Default, Capture)]
+#[sound]
 pub(crate) struct Straight {
     /// Collectors occupied, per scheduler; packed as in [`Counts`].
     present: u64,
@@ -51,6 +52,26 @@ pub(crate) struct Straight {
 pub(crate) type Recent = [(u64, Cycle); READ_WITHIN as usize + 1];
 
 impl Straight {
+    fn sound(&self) -> Result<(), Misfit> {
+        // Each scheduler's counter is the sum of its instructions that read and that leave.
+        let counter =
+            |counts: u64, scheduler: usize| counts >> (scheduler * COUNT_BITS) & ((1 << COUNT_BITS) - 1);
+        let schedulers = u64::BITS as usize / COUNT_BITS;
+        let agrees = (0..schedulers).all(|scheduler| {
+            let reads = self.reads.iter().map(|(counts, _)| counter(counts.counts, scheduler)).sum::<u64>();
+            let sum = reads + counter(self.leaving.counts, scheduler);
+            sum == counter(self.present, scheduler) && sum <= READ_WITHIN + 1
+        });
+        Misfit::agrees(agrees, "present")
+    }
+
+    /// True if it has no other schedulers and wave slots than these (bits).
+    pub(super) fn is_within(&self, schedulers: u32, slots: SlotMask) -> bool {
+        let within =
+            |(counts, of): &(Counts, SlotMask)| counts.schedulers & !schedulers == 0 && of & !slots == 0;
+        self.reads.iter().all(within) && self.leaving.schedulers & !schedulers == 0
+    }
+
     /// Adds an instruction that issues now; its last row is read in the cycle `read`.
     #[inline]
     pub(super) fn issue(&mut self, scheduler: usize, slot: Slot, read: Cycle) {

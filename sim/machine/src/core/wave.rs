@@ -4,7 +4,8 @@ use super::divergence::Divergence;
 use super::release::Releases;
 use super::uop::{Kind, MicroOp, MicroOps, RegisterSet};
 use crate::config::Config;
-use wave_capture::Capture;
+use crate::stats::MOST;
+use wave_capture::{Capture, Misfit};
 use wave_isa::{PREDICATES, Scope};
 
 /// A wave slot of a core, 0 to 63.
@@ -131,10 +132,12 @@ pub type SlotMask = u64;
 /// All wave slots of a core. The masks have a bit per slot; most say what the wave's next instruction waits
 /// for.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub struct Waves {
     /// Per slot.
     pub waves: Vec<Wave>,
     /// Per slot, the slots whose waves arrived before its own.
+    #[fixed]
     older: Vec<SlotMask>,
     /// Slots that hold a wave.
     pub resident: SlotMask,
@@ -240,6 +243,44 @@ impl Waves {
             buffer_entries: core.fetch.buffer_entries as usize,
             fetch_words: core.fetch.words as usize,
         }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        let slots = u64::MAX.checked_shr(64 - self.waves.len() as u32).unwrap_or(0);
+        let masks = [
+            self.resident,
+            self.buffered,
+            self.hazard_free,
+            self.memory_hazard,
+            self.draining,
+            self.release_fences,
+            self.system_fences,
+            self.performed,
+            self.loaded,
+            self.needs_collector,
+            self.collecting,
+            self.shadow,
+            self.at_barrier,
+            self.fetching,
+            self.fetched_end,
+            self.ended,
+            self.has_room,
+            self.changed_buffers,
+        ];
+        Misfit::in_range(masks.iter().all(|mask| mask & !slots == 0), "resident")?;
+        // The residents have one order.
+        let resident = || (0..self.waves.len()).filter(|slot| self.resident >> slot & 1 != 0);
+        let older = |slot: Slot| self.older[slot] & self.resident;
+        let mut order: Vec<Slot> = resident().collect();
+        order.sort_by_key(|&slot| older(slot).count_ones());
+        let mut before = 0;
+        for slot in order {
+            Misfit::agrees(older(slot) == before, "older")?;
+            before |= 1 << slot;
+        }
+        Misfit::in_range(self.waves.iter().all(|wave| wave.issued <= MOST), "issued")?;
+        let full = |wave: &Wave| wave.buffer.len() > self.buffer_entries;
+        Misfit::in_range(!self.waves.iter().any(full), "buffer")
     }
 
     /// Starts a wave in a free slot, at the kernel's first word.

@@ -2,7 +2,7 @@
 
 use super::wave::InFlight;
 use crate::clock::{Cycle, NEVER};
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// Write ports of one scheduler's register file: which banks are written in each of the coming cycles.
 ///
@@ -12,6 +12,7 @@ use wave_capture::Capture;
 pub(crate) struct WritePorts {
     /// Indexed by cycle modulo the length: the cycle that the entry describes, and the banks written in it as
     /// bits.
+    #[fixed]
     reserved: Vec<(Cycle, u32)>,
     #[spec]
     mask: u64,
@@ -63,8 +64,11 @@ impl WritePorts {
 /// the scoreboard blocks all later readers and writers of its destinations, and all earlier instructions have
 /// read their operands.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(crate) struct Completions {
+    #[fixed]
     wheel: Vec<Vec<InFlight>>,
+    #[fixed]
     occupied: Vec<u64>,
     #[spec]
     mask: u64,
@@ -81,6 +85,17 @@ impl Completions {
             occupied: vec![0; horizon / 64],
             mask: horizon as u64 - 1,
         }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        let is_occupied = |at: usize| self.occupied[at / 64] >> (at % 64) & 1 != 0;
+        let mut lists = self.wheel.iter().enumerate();
+        Misfit::agrees(lists.all(|(at, list)| is_occupied(at) != list.is_empty()), "occupied")
+    }
+
+    /// All instructions, in no particular order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &InFlight> {
+        self.wheel.iter().flatten()
     }
 
     /// Schedules a retirement in `cycle`, less than the horizon ahead.

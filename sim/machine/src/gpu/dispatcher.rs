@@ -1,10 +1,11 @@
 //! The dispatcher: hands the grid's workgroups to cores that have room.
 
-use crate::clock::{Cycle, LinkRx, LinkTx, NEVER, exchange};
+use crate::clock::{Cycle, LinkRx, LinkTx, NEVER, exchange, may_plan};
 use crate::config::Config;
+use crate::core::Core;
 use crate::core::workgroup::{Start, position};
 use crate::memory::BitSet;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// The dispatcher's ends of its links to one core.
 #[derive(Debug, Capture)]
@@ -18,8 +19,10 @@ pub(crate) struct CoreLinks {
 /// Sends workgroups in order of their linear index x + X·(y + Y·z), each to the next core in turn with a free
 /// workgroup slot (rule R1). A slot is free again when the core's message has arrived (rule R3).
 #[derive(Debug, Capture)]
+#[sound]
 pub(crate) struct Dispatcher {
     cores: Vec<CoreLinks>,
+    #[fixed]
     free: Vec<u32>,
     /// Sum of `free`.
     free_slots: u64,
@@ -56,7 +59,7 @@ impl Dispatcher {
             touched: BitSet::new(cores.len()),
             cores,
             grid,
-            total: grid.iter().map(|&n| u64::from(n)).product(),
+            total: grid.iter().fold(1, |total: u64, &n| total.saturating_mul(n.into())),
             next: 0,
             finished: 0,
             announced: 0,
@@ -65,6 +68,36 @@ impl Dispatcher {
             last_done: start,
             next_message: NEVER,
         }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        self.touched.check_below(self.cores.len(), "touched")?;
+        Misfit::in_range(self.turn < self.cores.len(), "turn")?;
+        let free = self.free.iter().map(|&free| u64::from(free)).sum::<u64>();
+        Misfit::agrees(self.free_slots == free, "free_slots")?;
+        let announced = self.cores.iter().map(|links| links.done.len() as u64).sum::<u64>();
+        Misfit::agrees(self.announced == announced, "announced")?;
+        Misfit::in_range(self.next <= self.total && self.finished <= self.next, "next")
+    }
+
+    /// Refuses links and counts that do not agree with the cores, each of which takes `resident` workgroups.
+    pub(super) fn check<'c>(
+        &self,
+        cores: impl Iterator<Item = &'c Core>,
+        resident: u32,
+        now: Cycle,
+    ) -> Result<(), Misfit> {
+        Misfit::in_range(self.last_done <= now && may_plan(now, self.next_message), "last_done")?;
+        let mut under_way = 0;
+        for (core, (links, &free)) in cores.zip(self.cores.iter().zip(&self.free)) {
+            Misfit::agrees(links.starts.agrees_with(&core.links.starts, now), "starts")?;
+            Misfit::agrees(core.links.done.agrees_with(&links.done, now), "done")?;
+            let here = core.workgroups_here().iter().sum::<usize>();
+            let taken = here + links.starts.entries().count() + links.done.len();
+            Misfit::agrees(taken + free as usize == resident as usize, "free")?;
+            under_way += taken as u64;
+        }
+        Misfit::agrees(self.next - self.finished == under_way, "finished")
     }
 
     /// Begins part-way, before the first cycle: so many workgroups have started, in order, and those that have not

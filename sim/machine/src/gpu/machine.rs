@@ -1,15 +1,18 @@
 //! The machine as a value: it owns what it needs, and can be advanced, looked at, saved and put back.
 
-use super::occupancy::Occupancy;
+use super::occupancy::{LaunchError, Occupancy};
 use super::outcome::{KernelReport, Progress, RunError, RunOptions};
+use super::plausible::check_caches;
 use super::run::Run;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::core::probe::{Observer, Off, Sample, Watched};
 use crate::functional::Execution;
 use crate::memory::{L1, L1Counters, MemoryPort, MemorySystem, Pages};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use wave_capture::{Capture, Misfit, Reader, Writer};
+use wave_isa::guard::guarded;
 use wave_isa::program::{Launch, Program};
 
 /// A machine with its device memory. It runs kernels of one program, one after the other.
@@ -36,6 +39,8 @@ pub struct Machine {
     config: Arc<Config>,
     program: Arc<Program>,
     state: State,
+    /// The state was put back from a file. A damage that its checks do not find ends the launch, not the program.
+    is_foreign: bool,
 }
 
 /// What the simulation changes.
@@ -51,6 +56,15 @@ struct State {
 }
 
 impl State {
+    /// Refuses a state that a machine cannot go on from.
+    fn check(&self, config: &Config) -> Result<(), Misfit> {
+        Misfit::agrees(self.run.is_some() == self.caches.is_empty(), "caches")?;
+        match &self.run {
+            Some(run) => run.check(config, &self.memory).map_err(|misfit| misfit.within("run")),
+            None => check_caches(config, &self.memory, &self.caches, self.now),
+        }
+    }
+
     fn new(config: &Config, program: &Program, memory: Vec<u8>) -> State {
         let (memory, ports) = MemorySystem::new(config, memory, &program.code);
         let caches = ports.into_iter().map(|port| (L1::new(config), port)).collect();
@@ -75,6 +89,11 @@ impl Snapshot {
     /// Cycles simulated: the first cycle that has not been.
     pub fn now(&self) -> Cycle {
         self.now
+    }
+
+    /// The launch that runs.
+    pub fn launch(&self) -> Option<&Launch> {
+        self.launch.as_ref()
     }
 
     /// Describes what a snapshot holds, field by field. Another program can put it back if this is the same there.
@@ -128,7 +147,11 @@ impl Machine {
     pub fn new(config: impl Into<Arc<Config>>, program: impl Into<Arc<Program>>, memory: Vec<u8>) -> Machine {
         let (config, program) = (config.into(), program.into());
         let state = State::new(&config, &program, memory);
-        Machine { config, program, state }
+        Machine { config, program, state, is_foreign: false }
+    }
+
+    fn with(config: &Arc<Config>, program: &Arc<Program>, state: State) -> Machine {
+        Machine { config: Arc::clone(config), program: Arc::clone(program), state, is_foreign: false }
     }
 
     /// Begins a launch. A launch that is still running is [abandoned](Self::abandon).
@@ -168,7 +191,8 @@ impl Machine {
     /// Without a launch nothing happens.
     ///
     /// # Errors
-    /// See [`RunError`]. The machine can be looked at, restored and given another launch. After a bound it can be
+    /// See [`RunError`]. [`RunError::Launch`] if the state came from a file, and is one that no run reaches: the machine
+    /// has no launch then, and its memory is empty. The machine can be looked at, restored and given another launch. After a bound it can be
     /// advanced again; after a fault or without progress it stays where it is and gives the same error.
     pub fn advance(&mut self, until: Cycle, observer: Option<&mut dyn Observer>) -> Result<Stop, RunError> {
         self.advance_reporting(until, observer, &mut |_| {})
@@ -179,6 +203,29 @@ impl Machine {
     /// # Errors
     /// As [`advance`](Self::advance).
     pub fn advance_reporting(
+        &mut self,
+        until: Cycle,
+        observer: Option<&mut dyn Observer>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Stop, RunError> {
+        if !self.is_foreign {
+            return self.advance_trusting(until, observer, progress);
+        }
+        let now = self.now();
+        let advanced = guarded(AssertUnwindSafe(|| self.advance_trusting(until, observer, progress)));
+        advanced.unwrap_or_else(|panic| {
+            let bytes = self.state.memory.device_bytes() as usize;
+            self.state = State::new(&self.config, &self.program, vec![0; bytes]);
+            self.is_foreign = false;
+            Err(RunError::Launch(LaunchError {
+                message: format!("the state that it goes on from, of cycle {now}, is damaged ({panic})"),
+                hint: "go on from another checkpoint, or run from the beginning".to_owned(),
+            }))
+        })
+    }
+
+    /// [`advance_reporting`](Self::advance_reporting) of a state that this process has simulated.
+    fn advance_trusting(
         &mut self,
         until: Cycle,
         observer: Option<&mut dyn Observer>,
@@ -328,12 +375,24 @@ impl Machine {
     /// Puts a state back. `options` apply from here on to a launch that runs in it.
     ///
     /// # Errors
-    /// If it does not fit this machine; the machine then has no launch and is as new.
+    /// If it does not fit this machine, or is no state that a machine can go on from. The machine stays as it is then.
     pub fn restore_with(&mut self, snapshot: &Snapshot, options: &RunOptions) -> Result<(), Misfit> {
-        self.fit(snapshot, options)?;
-        let restored = self.restore_state(snapshot, options);
-        self.state.memory.image().replaced();
-        restored
+        // The bytes of device memory are among those of the state, so a damaged size allocates nothing.
+        Misfit::agrees(snapshot.device_bytes <= snapshot.state.len(), "device_bytes")?;
+        let made = guarded(AssertUnwindSafe(|| {
+            let state = State::new(&self.config, &self.program, vec![0; snapshot.device_bytes]);
+            let mut other = Machine::with(&self.config, &self.program, state);
+            other.fit(snapshot, options)?;
+            other.restore_state(snapshot, options)?;
+            other.state.check(&other.config)?;
+            Misfit::agrees(other.now() == snapshot.now, "now")?;
+            Ok(other)
+        }));
+        let mut other = made.unwrap_or_else(|_| Err(Misfit::new("contradicts itself")))?;
+        other.state.memory.image().replaced();
+        other.is_foreign = true;
+        *self = other;
+        Ok(())
     }
 
     /// As [`snapshot`](Self::snapshot), sharing pages of device memory with other such snapshots. The first one copies
@@ -371,6 +430,7 @@ impl Machine {
         if !fits || self.state.memory.device_bytes() as usize != snapshot.device_bytes {
             self.state = State::new(&self.config, &self.program, vec![0; snapshot.device_bytes]);
             if let Some(launch) = &snapshot.launch {
+                Misfit::in_range(launch.kernel < self.program.kernels.len(), "kernel")?;
                 self.begin(launch, options)
                     .map_err(|_| Misfit::new("has a launch that this machine cannot run"))?;
             }

@@ -1,10 +1,12 @@
 //! The whole machine: cores, dispatcher and memory side. It runs kernels one after the other.
 
 pub(crate) mod dispatcher;
+mod footprint;
 mod leap;
 mod machine;
 pub mod occupancy;
 mod outcome;
+mod plausible;
 mod quantum;
 mod release;
 mod run;
@@ -15,6 +17,7 @@ mod team;
 mod telling;
 mod view;
 
+pub use footprint::Footprint;
 pub use leap::{Companion, Leapt};
 pub use machine::{Machine, SharedSnapshot, Snapshot, Stop};
 pub use outcome::{KernelReport, NoProgress, Progress, RunError, RunOptions};

@@ -60,7 +60,7 @@ pub(super) struct Run {
     /// a run without the stop.
     pub(super) quantum_ends: Cycle,
     /// Nothing happens before this cycle, if it lies ahead.
-    idle_until: Cycle,
+    pub(super) idle_until: Cycle,
     pub(super) phase: Phase,
     pub(super) looks: Looks,
     /// The error after which the run cannot go on.

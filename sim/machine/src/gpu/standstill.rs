@@ -14,7 +14,7 @@
 use super::run::{Reached, Run};
 use super::team::Team;
 use super::{NoProgress, Progress, RunError};
-use crate::clock::{Cycle, NEVER};
+use crate::clock::{Cycle, NEVER, may_plan};
 use crate::core::Core;
 use crate::core::probe::{
     Event, EventKind, Going, Issued, MemoryEvent, Observer, Off, Results, Stage, StageEvent, Wants, Watched,
@@ -22,12 +22,13 @@ use crate::core::probe::{
 use crate::core::report::{WaitsFor, WaveReport};
 use crate::core::uop::Kind;
 use crate::memory::MemorySystem;
+use crate::stats::MOST;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 use wave_isa::Op;
 use wave_isa::table::{AccessKind, AtomicOp};
 
@@ -61,6 +62,15 @@ struct Look {
 }
 
 impl Looks {
+    /// Refuses a check that cannot be under way in a cycle.
+    pub(super) fn check(&self, now: Cycle) -> Result<(), Misfit> {
+        let Some(Look { watch, part, ends }) = &self.current else { return Ok(()) };
+        Misfit::in_range(*part < ends.len(), "part")?;
+        Misfit::in_range(ends.iter().all(|&end| may_plan(now, end)), "ends")?;
+        let kept = |seen: &Seen| seen.kept.len() <= KEPT && seen.first <= MOST;
+        Misfit::in_range(watch.waves.values().all(kept), "kept")
+    }
+
     /// Looks after this many cycles, and each time the launch has run twice as long.
     pub(super) fn new(after: Option<Cycle>) -> Looks {
         Looks { next: after.unwrap_or(NEVER), finished: None, current: None }

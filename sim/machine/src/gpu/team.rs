@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use wave_capture::{Capture, Misfit, Reader, Writer};
+use wave_isa::guard;
 use wave_isa::program::Fault;
 
 /// Cores that must have something to do in a quantum to make sharing worth while. Fewer are done before
@@ -405,9 +406,13 @@ pub(crate) struct Team<'a> {
 impl Team<'_> {
     /// Calls `act` with a team of `threads` threads, at least one.
     pub(super) fn with<R>(threads: usize, ops: &MicroOps, act: impl FnOnce(&Team<'_>) -> R) -> R {
-        let desk = Desk::default();
+        let (desk, is_guarded) = (Desk::default(), guard::is_guarded());
+        let work = || {
+            guard::inherit(is_guarded);
+            desk.work(ops, threads);
+        };
         thread::scope(|scope| {
-            let spawn = |_| scope.spawn(|| desk.work(ops, threads)).thread().clone();
+            let spawn = |_| scope.spawn(work).thread().clone();
             let team = Team { desk: &desk, ops, others: (1..threads).map(spawn).collect() };
             act(&team)
         })

@@ -1,11 +1,11 @@
 //! Which blocks have something to do in a cycle, so that the cost of simulating a cycle grows with what
 //! happens in it.
 
-use crate::clock::{Cycle, NEVER};
+use crate::clock::{Cycle, NEVER, may_plan};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// A set of small integers.
 #[derive(Debug, Clone, Capture)]
@@ -13,6 +13,7 @@ pub(crate) struct BitSet {
     /// The first 64, enough for most kinds of blocks.
     first: u64,
     /// The others.
+    #[fixed]
     more: Vec<u64>,
 }
 
@@ -20,6 +21,21 @@ impl BitSet {
     /// The empty set of numbers below `size`.
     pub(crate) fn new(size: usize) -> BitSet {
         BitSet { first: 0, more: vec![0; size.div_ceil(64).saturating_sub(1)] }
+    }
+
+    /// Refuses numbers that are not below `size`.
+    pub(crate) fn check_below(&self, size: usize, field: &str) -> Result<(), Misfit> {
+        let words = std::iter::once(&self.first).chain(&self.more).enumerate();
+        let rest = |w: usize| match size.saturating_sub(64 * w) {
+            bits @ 0..64 => !0 << bits,
+            _ => 0,
+        };
+        Misfit::in_range(words.into_iter().all(|(w, word)| word & rest(w) == 0), field)
+    }
+
+    /// Numbers in the set.
+    pub(crate) fn count(&self) -> u32 {
+        self.first.count_ones() + self.more.iter().map(|word| word.count_ones()).sum::<u32>()
     }
 
     #[inline]
@@ -112,15 +128,18 @@ fn entries_between(before: Cycle, now: Cycle) -> u64 {
 /// entry may be early. Each block plans its next cycle anew whenever it is simulated. Blocks are numbered in the order
 /// in which they act in a cycle; those of one kind have adjacent numbers.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(crate) struct Agenda {
     cycle: Cycle,
     due: BitSet,
     soon: BitSet,
+    #[fixed]
     planned: Vec<Cycle>,
     /// Of the first 64 blocks, those planned for the coming cycles, by cycle mod [`RING`]. An entry is void
     /// if `planned` holds another cycle.
     near: Box<[u64; RING]>,
     /// The same for the other blocks.
+    #[fixed]
     near_more: Vec<BitSet>,
     /// Entries of `near` and `near_more` that are not empty, as bits.
     occupied: u64,
@@ -146,6 +165,24 @@ impl Agenda {
             later: BinaryHeap::with_capacity(blocks),
         };
         (agenda, kinds)
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        let blocks = self.planned.len();
+        self.due.check_below(blocks, "due")?;
+        self.soon.check_below(blocks, "soon")?;
+        let first = u64::MAX.checked_shr(64 - blocks.min(64) as u32).unwrap_or(0);
+        Misfit::in_range(self.near.iter().all(|blocks| blocks & !first == 0), "near")?;
+        let mut more = self.near_more.iter();
+        more.try_for_each(|set| set.check_below(blocks - 64, "near_more"))?;
+        Misfit::in_range(self.later.iter().all(|Reverse((_, block))| (*block as usize) < blocks), "later")
+    }
+
+    /// Refuses plans that a state of cycle `now` cannot have.
+    pub(super) fn check(&self, now: Cycle) -> Result<(), Misfit> {
+        Misfit::in_range(self.cycle <= now, "cycle")?;
+        Misfit::in_range(self.planned.iter().all(|&at| may_plan(now, at)), "planned")?;
+        Misfit::in_range(self.later.iter().all(|Reverse((at, _))| may_plan(now, *at)), "later")
     }
 
     /// Starts a cycle: blocks planned for it or earlier become due, or with `everything` all.

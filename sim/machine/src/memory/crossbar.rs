@@ -9,11 +9,11 @@ use super::agenda::{Agenda, BitSet};
 use super::geometry::{LineGeometry, PacketCycles, SliceHash};
 use super::l2::Slice;
 use super::port::{CorePort, CorePorts};
-use crate::clock::{Cycle, NEVER};
+use crate::clock::{Cycle, END_OF_TIME, NEVER};
 use crate::config::Config;
 use crate::stats::counters;
 use std::ops::Range;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 counters! {
     /// What the interconnect did.
@@ -41,6 +41,7 @@ fn look(free_at: &[Cycle], cycle: Cycle, values: &mut Vec<u64>) {
 
 /// The crossbar from core ports to slices (M8).
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(super) struct RequestCrossbar {
     #[spec]
     geometry: LineGeometry,
@@ -56,16 +57,29 @@ pub(super) struct RequestCrossbar {
     /// Ports whose oldest packet is entered in `waiting`.
     offered: BitSet,
     /// Per slice: ports whose oldest packet is for it.
+    #[fixed]
     waiting: Vec<BitSet>,
     /// Per slice: the next port in turn.
+    #[fixed]
     turn: Vec<usize>,
     /// Per core: first cycle in which its side of the crossbar is free.
+    #[fixed]
     core_free_at: Vec<Cycle>,
     /// Per slice: first cycle in which its side is free.
+    #[fixed]
     slice_free_at: Vec<Cycle>,
 }
 
 impl RequestCrossbar {
+    fn sound(&self) -> Result<(), Misfit> {
+        let ports = self.ports.len();
+        self.offered.check_below(ports, "offered")?;
+        self.waiting.iter().try_for_each(|waiting| waiting.check_below(ports, "waiting"))?;
+        Misfit::in_range(self.turn.iter().all(|&turn| turn <= ports), "turn")?;
+        let mut free_at = self.core_free_at.iter().chain(&self.slice_free_at);
+        Misfit::in_range(free_at.all(|&at| at <= END_OF_TIME), "free_at")
+    }
+
     /// A crossbar whose sides have these blocks in the agenda.
     pub(super) fn new(config: &Config, ports: Range<usize>, slices: Range<usize>) -> RequestCrossbar {
         RequestCrossbar {
@@ -177,6 +191,7 @@ impl RequestCrossbar {
 
 /// The crossbar from slices to core ports (M9).
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(super) struct ReplyCrossbar {
     #[spec]
     sector_bytes: u32,
@@ -190,8 +205,11 @@ pub(super) struct ReplyCrossbar {
     /// Slices with a reply for a core whose link has no credit, not even on its way.
     starved: BitSet,
     /// Per core: the next slice in turn.
+    #[fixed]
     turn: Vec<usize>,
+    #[fixed]
     slice_free_at: Vec<Cycle>,
+    #[fixed]
     core_free_at: Vec<Cycle>,
     /// Per core: the slice that would send to it in this cycle, and the place of the reply in its queue.
     #[scratch]
@@ -203,6 +221,13 @@ pub(super) struct ReplyCrossbar {
 }
 
 impl ReplyCrossbar {
+    fn sound(&self) -> Result<(), Misfit> {
+        self.starved.check_below(self.slices.len(), "starved")?;
+        Misfit::in_range(self.turn.iter().all(|&turn| turn <= self.slices.len()), "turn")?;
+        let mut free_at = self.core_free_at.iter().chain(&self.slice_free_at);
+        Misfit::in_range(free_at.all(|&at| at <= END_OF_TIME), "free_at")
+    }
+
     /// A crossbar whose sides of slices have these blocks in the agenda.
     pub(super) fn new(config: &Config, slices: Range<usize>) -> ReplyCrossbar {
         let cores = config.cores as usize;

@@ -11,6 +11,7 @@ use wave_capture::Capture;
 pub(crate) struct Image {
     #[spec]
     geometry: LineGeometry,
+    #[fixed]
     memory: Vec<u8>,
     /// What snapshots share of it.
     #[scratch]

@@ -6,6 +6,7 @@
 //! [`MemorySystem`]. docs/memory.md has the rules.
 
 mod agenda;
+pub(crate) mod bounds;
 mod crossbar;
 pub mod dram;
 mod fabric;
@@ -17,6 +18,7 @@ mod l2;
 pub(crate) mod message;
 mod network;
 mod pages;
+mod plausible;
 mod port;
 mod replacement;
 mod scripted;
@@ -46,6 +48,7 @@ pub(crate) use message::LineData;
 pub(crate) use message::ReplyKind;
 pub use message::{CODE_SPACE, HEADER_BYTES, Reply, Request, RequestKind, Values};
 pub(crate) use pages::Pages;
+pub(crate) use plausible::Packets;
 pub use port::MemoryPort;
 pub use scripted::Script;
 pub use system::{MemoryCounters, MemorySystem};

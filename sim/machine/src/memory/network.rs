@@ -1,6 +1,7 @@
 //! The request network and the reply network between core ports and slices, of any topology.
 
 use super::agenda::Agenda;
+use super::bounds::Bounds;
 use super::crossbar::{InterconnectCounters, ReplyCrossbar, RequestCrossbar};
 use super::fabric::{Fabric, LinkCounters, ReplyEnds, RequestEnds};
 use super::geometry::{LineGeometry, SliceHash};
@@ -10,7 +11,7 @@ use super::port::CorePorts;
 use crate::clock::Cycle;
 use crate::config::{Config, Topology};
 use std::ops::Range;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// The blocks around the networks, and the counters.
 pub(super) struct Surroundings<'a> {
@@ -65,6 +66,22 @@ impl RequestNetwork {
                 fabric.expect(core, arrival);
                 agenda.at(*block, arrival);
             }
+        }
+    }
+
+    /// The requests between ports and slices.
+    pub(super) fn packets(&self) -> Vec<&Request> {
+        match self {
+            RequestNetwork::Crossbar(_) => Vec::new(),
+            RequestNetwork::Routed { fabric, .. } => fabric.packets().collect(),
+        }
+    }
+
+    /// Refuses what a network cannot hold.
+    pub(super) fn check(&self, bounds: &Bounds) -> Result<(), Misfit> {
+        match self {
+            RequestNetwork::Crossbar(_) => Ok(()),
+            RequestNetwork::Routed { fabric, .. } => fabric.check(bounds),
         }
     }
 
@@ -162,6 +179,22 @@ impl ReplyNetwork {
                 fabric.expect(slice, ready);
                 agenda.at(*block, ready);
             }
+        }
+    }
+
+    /// The replies between slices and ports.
+    pub(super) fn packets(&self) -> Vec<&Reply> {
+        match self {
+            ReplyNetwork::Crossbar(_) => Vec::new(),
+            ReplyNetwork::Routed { fabric, .. } => fabric.packets().collect(),
+        }
+    }
+
+    /// Refuses what a network cannot hold.
+    pub(super) fn check(&self, bounds: &Bounds) -> Result<(), Misfit> {
+        match self {
+            ReplyNetwork::Crossbar(_) => Ok(()),
+            ReplyNetwork::Routed { fabric, .. } => fabric.check(bounds),
         }
     }
 

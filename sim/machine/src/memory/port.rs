@@ -4,10 +4,10 @@ use super::agenda::BitSet;
 use super::geometry::{LineGeometry, PacketCycles};
 use super::message::{Reply, Request};
 use super::state::{COUNT, Field};
-use crate::clock::{Cycle, LinkRx, LinkTx, link};
+use crate::clock::{Cycle, LinkRx, LinkTx, link, may_plan};
 use crate::config::Config;
 use std::ops::Index;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// The core's end of its port, which its L1 and its instruction cache share.
 #[derive(Debug, Clone, Capture)]
@@ -86,6 +86,18 @@ impl MemoryPort {
         self.requests.push_departing(now, now + cycles - 1, request);
     }
 
+    /// Packets at this end of a core's port.
+    pub(crate) fn packets(&self) -> (impl Iterator<Item = &Request>, impl Iterator<Item = &Reply>) {
+        (self.requests.entries(), self.replies.entries())
+    }
+
+    /// Refuses a port that does not agree with the memory side's end of it.
+    pub(super) fn check(&self, other: &CorePort, now: Cycle) -> Result<(), Misfit> {
+        Misfit::in_range(may_plan(now, self.free_at), "free_at")?;
+        Misfit::agrees(self.requests.agrees_with(&other.requests, now), "requests")?;
+        Misfit::agrees(other.replies.agrees_with(&self.replies, now), "replies")
+    }
+
     /// True if requests or credits wait to be carried across.
     #[inline]
     pub(crate) fn has_sent(&self) -> bool {
@@ -113,6 +125,7 @@ impl MemoryPort {
 
 /// The memory side's ends of all ports. They record which ports have something to exchange.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(super) struct CorePorts {
     ports: Vec<CorePort>,
     touched: BitSet,
@@ -121,6 +134,10 @@ pub(super) struct CorePorts {
 impl CorePorts {
     pub(super) fn new(ports: Vec<CorePort>) -> CorePorts {
         CorePorts { touched: BitSet::new(ports.len()), ports }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        self.touched.check_below(self.ports.len(), "touched")
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &CorePort> {

@@ -63,6 +63,11 @@ impl Scripted {
         self.script.first.into()
     }
 
+    /// The replies to come.
+    pub(super) fn replies(&self) -> impl Iterator<Item = &Reply> {
+        self.replies.iter().map(|(_, reply)| reply)
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.replies.is_empty()
     }

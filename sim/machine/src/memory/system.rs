@@ -64,12 +64,12 @@ impl std::ops::AddAssign<&MemoryCounters> for MemoryCounters {
 #[derive(Debug, Clone, Capture)]
 pub struct MemorySystem {
     image: Image,
-    ports: CorePorts,
-    slices: Vec<Slice>,
-    channels: Vec<Channel>,
-    requests: RequestNetwork,
-    replies: ReplyNetwork,
-    agenda: Agenda,
+    pub(super) ports: CorePorts,
+    pub(super) slices: Vec<Slice>,
+    pub(super) channels: Vec<Channel>,
+    pub(super) requests: RequestNetwork,
+    pub(super) replies: ReplyNetwork,
+    pub(super) agenda: Agenda,
     /// Blocks of the agenda.
     #[spec]
     slice_blocks: Range<usize>,
@@ -77,11 +77,11 @@ pub struct MemorySystem {
     channel_blocks: Range<usize>,
     interconnect: InterconnectCounters,
     /// The first cycle that has not been simulated.
-    now: Cycle,
+    pub(super) now: Cycle,
     #[spec]
     skip_idle_cycles: bool,
     /// A script that replaces networks, slices and channels.
-    scripted: Option<Scripted>,
+    pub(super) scripted: Option<Scripted>,
 }
 
 impl MemorySystem {
@@ -342,6 +342,14 @@ impl MemorySystem {
             channel.settle(self.now, &mut self.slices, &mut self.agenda);
             counters.dram += channel.counters();
         }
+        self.slices.iter().for_each(|slice| counters.l2 += slice.counters());
+        counters
+    }
+
+    /// Counters up to the cycle to which each channel has come: at least what was counted when a run began.
+    pub(crate) fn counted(&self) -> MemoryCounters {
+        let mut counters = MemoryCounters { interconnect: self.interconnect, ..Default::default() };
+        self.channels.iter().for_each(|channel| counters.dram += channel.counters());
         self.slices.iter().for_each(|slice| counters.l2 += slice.counters());
         counters
     }

@@ -45,6 +45,7 @@ pub(super) struct Tags {
     mask: Option<u32>,
     #[spec]
     ways: u32,
+    #[fixed]
     tags: Vec<u32>,
     order: Order,
 }
@@ -76,6 +77,17 @@ impl Tags {
     /// Number of frames.
     pub(super) fn frames(&self) -> usize {
         self.tags.len()
+    }
+
+    /// True if every line is one that `may` be in its frame.
+    pub(super) fn all(&self, may: impl Fn(Frame, LineNumber) -> bool) -> bool {
+        let mut frames = (0..self.tags.len() as u32).map(Frame);
+        frames.all(|frame| self.line(frame).is_none_or(|line| may(frame, line)))
+    }
+
+    /// True if all frames are ones that `may` be.
+    pub(super) fn all_frames(&self, may: impl FnMut(Frame) -> bool) -> bool {
+        (0..self.tags.len() as u32).map(Frame).all(may)
     }
 
     /// Frames of the set of `index`: set = index mod sets.

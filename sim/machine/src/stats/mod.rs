@@ -14,14 +14,30 @@ pub struct Declared {
     pub doc: &'static str,
 }
 
+/// More than any run counts, and little enough that all counts of a machine can be added.
+pub(crate) const MOST: u64 = 1 << 50;
+
 /// Declares a struct of `u64` counters: `name: "unit", "what it counts";`.
 macro_rules! counters {
     ($(#[$meta:meta])* $group:literal $name:ident { $($field:ident: $unit:literal, $doc:literal;)* }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, wave_capture::Capture)]
+        #[sound]
         pub struct $name { $(#[doc = $doc] pub $field: u64,)* }
 
         impl $name {
+            /// Refuses counts from which a sum could overflow.
+            fn sound(&self) -> Result<(), wave_capture::Misfit> {
+                $(wave_capture::Misfit::in_range(self.$field <= $crate::stats::MOST, stringify!($field))?;)*
+                Ok(())
+            }
+
+            /// True if nothing is less than in `before`.
+            #[allow(dead_code, reason = "not every group is compared")]
+            pub(crate) fn is_after(&self, before: &Self) -> bool {
+                true $(&& self.$field >= before.$field)*
+            }
+
             /// The declarations, in order.
             pub const DECLARED: &'static [$crate::stats::Declared] = &[$($crate::stats::Declared {
                 name: concat!($group, ".", stringify!($field)),

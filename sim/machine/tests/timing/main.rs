@@ -6,6 +6,7 @@
 //! `WAVE_SIM_MACHINES` sets the number of machines and `WAVE_SIM_SEED` the first seed. A failure names both
 //! for the failing machine.
 
+mod damaged;
 mod snapshots;
 mod views;
 

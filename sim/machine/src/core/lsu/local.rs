@@ -16,6 +16,7 @@ const MAX_BANKS: usize = 256;
 /// Local memory of a core. Each resident workgroup has a part of its own.
 #[derive(Debug, Clone, Capture)]
 pub(crate) struct LocalMemory {
+    #[fixed]
     bytes: Vec<u8>,
     /// Bytes of one workgroup's part.
     #[spec]

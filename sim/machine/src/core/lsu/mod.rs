@@ -6,6 +6,7 @@ mod flat;
 mod instruction;
 pub(crate) mod local;
 mod pattern;
+mod plausible;
 mod shape;
 
 use super::Core;
@@ -22,6 +23,7 @@ use coalesce::Payload;
 pub(crate) use instruction::MemoryInstruction;
 use instruction::Owner;
 pub(crate) use instruction::lanes_of;
+pub(super) use plausible::Around;
 pub(crate) use shape::Shapes;
 use std::collections::VecDeque;
 use wave_capture::Capture;
@@ -38,6 +40,20 @@ enum Head {
     Local(Cycle),
     /// L1 accesses, which go to the latch before the L1 one by one.
     Device,
+}
+
+/// The epoch of which a response acknowledges a store, if it is one that a fence waits for.
+#[inline]
+fn acknowledges(response: Response) -> Option<Epoch> {
+    let owner = Owner(response.owner);
+    match response.kind {
+        ResponseKind::Stored => Some(owner.epoch()),
+        ResponseKind::AtomicOld if owner.has(Owner::POSTED) && !owner.has(Owner::CORE_SCOPE) => {
+            Some(owner.epoch())
+        }
+        ResponseKind::WrittenBack => Some(response.owner as Epoch),
+        ResponseKind::AtomicOld | ResponseKind::Loaded => None,
+    }
 }
 
 /// Load/store unit of a core.
@@ -71,6 +87,9 @@ pub(crate) struct Lsu {
     /// Payload of the access in the latch, kept while the access is refused.
     payload: Payload,
     payload_ready: bool,
+    /// What was learnt of addresses. It saves the host time and changes no result, so it stays as it is when a state is
+    /// put back.
+    #[scratch]
     shapes: Shapes,
     #[spec]
     local_latency: Cycle,
@@ -315,15 +334,7 @@ impl Core {
     fn receive_response(&mut self, now: Cycle, response: Response) {
         self.activity.moved = true;
         let owner = Owner(response.owner);
-        let acknowledges = match response.kind {
-            ResponseKind::Stored => Some(owner.epoch()),
-            ResponseKind::AtomicOld if owner.has(Owner::POSTED) && !owner.has(Owner::CORE_SCOPE) => {
-                Some(owner.epoch())
-            }
-            ResponseKind::WrittenBack => Some(response.owner as Epoch),
-            ResponseKind::AtomicOld | ResponseKind::Loaded => None,
-        };
-        if let Some(epoch) = acknowledges {
+        if let Some(epoch) = acknowledges(response) {
             self.waves.releases.acknowledge(epoch);
             self.activity.progress |= self.waves.release_fences != 0;
         } else if !owner.has(Owner::POSTED) {

@@ -5,12 +5,11 @@
 use super::coalesce::{self, LineAccess};
 use super::pattern::Pattern;
 use super::{MemoryInstruction, lanes_of};
-use wave_capture::Capture;
 use wave_isa::MMA_DIM;
 use wave_isa::table::AccessKind;
 
 /// The shapes of the memory instructions of a kernel.
-#[derive(Debug, Clone, Default, Capture)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Shapes {
     /// Per word of the kernel, the index of its shape, or [`NONE`].
     of_word: Vec<u32>,
@@ -48,7 +47,7 @@ impl Shapes {
 }
 
 /// The lane addresses of an instruction relative to one another, and what follows from them.
-#[derive(Debug, Clone, Default, Capture)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Shape {
     mask: u64,
     /// Per lane, its address less that of the lowest participating lane.

@@ -5,6 +5,7 @@
 
 pub mod check;
 mod mapping;
+mod plausible;
 mod queue;
 mod ratio;
 mod spec;
@@ -60,6 +61,7 @@ pub struct Issued {
 
 /// A memory channel.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(super) struct Channel {
     #[spec]
     spec: Spec,

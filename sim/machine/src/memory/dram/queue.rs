@@ -5,7 +5,8 @@
 use super::timing::{Clock, Command};
 use crate::memory::geometry::LineNumber;
 use crate::memory::l2::MshrId;
-use wave_capture::Capture;
+use crate::stats::MOST;
+use wave_capture::{Capture, Misfit};
 
 /// Key of a request: its order of arrival, and in the low bits its bank and its direction. The least of
 /// several keys is the oldest request; the key tells its bank and its column command.
@@ -86,7 +87,9 @@ struct Bank {
 
 /// The requests of a channel by bank, and the state of the banks.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(super) struct Queue {
+    #[fixed]
     banks: Vec<Bank>,
     #[spec]
     group_shift: u32,
@@ -97,10 +100,12 @@ pub(super) struct Queue {
     capacity: usize,
     next_age: u64,
     /// Per bank: the oldest request.
+    #[fixed]
     firsts: Vec<Key>,
     /// The oldest request of all.
     oldest: Key,
     /// By direction, per group: the oldest of its banks' `columns`, without banks in `opening`.
+    #[fixed]
     groups: [Vec<Key>; 2],
     /// Banks, as bits, whose row is still being opened.
     opening: u64,
@@ -140,6 +145,47 @@ impl Queue {
             activates: 0,
             precharges: 0,
         }
+    }
+
+    /// What is kept of the requests for speed is what follows from them.
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range(self.len <= self.capacity && self.next_age <= MOST, "next_age")?;
+        let banks = 1u128 << self.banks.len();
+        Misfit::in_range(u128::from(self.opening) < banks, "opening")?;
+        for (index, bank) in self.banks.iter().enumerate() {
+            let mut requests = bank.requests.iter();
+            Misfit::in_range(requests.all(|(key, entry)| self.may_hold(index, *key, entry)), "requests")?;
+            Misfit::agrees(bank.requests.is_sorted_by(|(a, _), (b, _)| a < b), "requests")?;
+        }
+        let mut again = self.clone();
+        for index in 0..self.banks.len() {
+            let bank = &mut again.banks[index];
+            bank.columns = [Key::NONE; 2];
+            again.firsts[index] = bank.requests.first().map_or(Key::NONE, |&(key, _)| key);
+            again.look_at(index);
+            again.compare_group(index);
+        }
+        let kept = |queue: &Queue| {
+            let of_banks: Vec<_> = queue.banks.iter().map(|bank| (bank.columns, bank.miss)).collect();
+            let masks = (queue.columns, queue.activates, queue.precharges);
+            (of_banks, queue.firsts.clone(), queue.groups.clone(), masks)
+        };
+        Misfit::agrees(kept(&again) == kept(self), "banks")?;
+        let all = || self.banks.iter().flat_map(|bank| &bank.requests);
+        let writes = all().filter(|(_, entry)| entry.fetch.is_none()).count();
+        Misfit::agrees((self.len, self.writes) == (all().count(), writes), "len")?;
+        let oldest = self.firsts.iter().fold(Key::NONE, |oldest, &key| oldest.or_older(key));
+        Misfit::agrees(self.oldest == oldest, "oldest")
+    }
+
+    fn may_hold(&self, bank: usize, key: Key, entry: &Entry) -> bool {
+        let named = (key.bank(), key.0 as usize & 1) == (bank, entry.direction());
+        named && usize::from(entry.bank) == bank && key.0 >> Key::BITS < self.next_age && entry.epoch <= 1
+    }
+
+    /// All requests.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Entry> {
+        self.banks.iter().flat_map(|bank| bank.requests.iter().map(|(_, entry)| entry))
     }
 
     pub(super) fn len(&self) -> usize {

@@ -1,7 +1,8 @@
 //! The timing constraints of a memory channel (M26): the first clock in which each command may be issued.
 
+use crate::clock::END_OF_TIME;
 use crate::config::Dram;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// Memory clocks from 0 at the start of simulated time.
 pub type Clock = u64;
@@ -53,14 +54,18 @@ struct OfBank {
 /// The first clock in which each command may be issued. A command that is issued has waited for all that it had to wait
 /// for, so the clock of the next of its kind is assigned; those of other kinds may be later already.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub struct Timing {
     #[spec]
     gaps: Gaps,
     #[spec]
     group_shift: u32,
+    #[fixed]
     banks: Vec<OfBank>,
     /// By the constraints of each group: activates, and column commands by direction.
+    #[fixed]
     group_activates: Vec<Clock>,
+    #[fixed]
     group_columns: [Vec<Clock>; 2],
     /// By the constraints of the channel.
     activate: Clock,
@@ -95,6 +100,15 @@ impl Timing {
             windows: [0; ACTIVATE_WINDOW],
             oldest_window: 0,
         }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range(self.oldest_window < ACTIVATE_WINDOW, "oldest_window")?;
+        let of_banks = self.banks.iter().flat_map(|bank| [bank.activate, bank.precharge, bank.column]);
+        let of_groups = self.group_activates.iter().chain(self.group_columns.iter().flatten()).copied();
+        let of_channel = [self.activate, self.precharge_all, self.refresh];
+        let mut all = of_banks.chain(of_groups).chain(of_channel).chain(self.columns).chain(self.windows);
+        Misfit::in_range(all.all(|clock| clock <= END_OF_TIME), "banks")
     }
 
     /// First clock in which the constraints of the channel allow a column command of a direction (0 reads, 1 writes),

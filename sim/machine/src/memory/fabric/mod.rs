@@ -6,6 +6,7 @@
 //! bytes take. It may leave the next router while its bytes still come in, so its bytes cost time only once,
 //! at the narrowest link on its way (virtual cut-through, N3).
 
+mod check;
 mod ends;
 mod state;
 mod wiring;
@@ -121,6 +122,7 @@ struct Travelling<P> {
 
 /// A network from sources to destinations.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(super) struct Fabric<P> {
     #[spec]
     arbitration: Arbitration,

@@ -6,12 +6,14 @@
 
 use crate::memory::agenda::BitSet;
 use crate::memory::tags::Frame;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// Bytes that the L2 does not have yet.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(super) struct Dirty {
     /// Per frame; empty in an L1 that writes through.
+    #[fixed]
     bytes: Vec<u128>,
     /// Frames with dirty bytes, by the epoch in which they became dirty.
     frames: [BitSet; 2],
@@ -22,6 +24,23 @@ impl Dirty {
     /// Nothing is dirty. An L1 whose lines never have dirty bytes has no `frames` here.
     pub(super) fn new(frames: usize) -> Dirty {
         Dirty { bytes: vec![0; frames], frames: [BitSet::new(frames), BitSet::new(frames)], lines: 0 }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        let [first, second] = &self.frames;
+        first.check_below(self.bytes.len(), "frames")?;
+        second.check_below(self.bytes.len(), "frames")?;
+        let mut frames = self.bytes.iter().enumerate();
+        let listed = frames.all(|(frame, &bytes)| {
+            let [first, second] = [first, second].map(|frames| frames.contains(frame));
+            (bytes != 0) == (first ^ second) && !(first && second)
+        });
+        Misfit::agrees(listed && first.count() + second.count() == self.lines, "frames")
+    }
+
+    /// Frames with dirty bytes, by epoch.
+    pub(super) fn of_epochs(&self) -> [u32; 2] {
+        [self.frames[0].count(), self.frames[1].count()]
     }
 
     /// True if lines may have dirty bytes.

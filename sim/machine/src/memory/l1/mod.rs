@@ -8,6 +8,7 @@
 //! this keeps a core's accesses to a line in order (M19).
 
 mod access;
+mod check;
 mod dirty;
 mod execute;
 mod fill;
@@ -27,7 +28,7 @@ mod tests;
 mod write_back_tests;
 
 use super::geometry::{LineGeometry, LineNumber};
-use super::message::{Request, Values};
+use super::message::{Request, RequestKind, Values};
 use super::port::MemoryPort;
 use super::tags::Tags;
 use crate::clock::{Cycle, NEVER};
@@ -54,14 +55,17 @@ struct Spec {
 
 /// The L1 of one core.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub struct L1 {
     #[spec]
     spec: Spec,
     tags: Tags,
     /// Valid sectors of each frame.
+    #[fixed]
     valid: Vec<u8>,
     dirty: Dirty,
     /// Bytes of the frames.
+    #[fixed]
     data: Vec<u8>,
     mshrs: Mshrs,
     /// Requests, each with the first cycle in which it may leave.

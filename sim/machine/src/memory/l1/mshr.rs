@@ -1,10 +1,11 @@
 //! MSHRs of an L1: its outstanding lines and the accesses that wait for them.
 
 use super::plan::Miss;
+use crate::memory::bounds::Bounds;
 use crate::memory::geometry::{LineGeometry, LineNumber, copy_bytes, line_hash};
 use crate::memory::message::{LineData, MAX_LINE_BYTES};
 use std::ops::{Index, IndexMut};
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 use wave_isa::table::{AtomicOp, CacheHint};
 
 /// Index of an MSHR.
@@ -80,20 +81,34 @@ pub(super) struct PendingAtomic {
 /// Index that no MSHR has.
 const NONE: u16 = u16::MAX;
 
+/// True if no place occurs twice, and all are below `count`.
+fn are_different(places: &[u16], count: usize) -> bool {
+    let mut seen = vec![false; count];
+    places
+        .iter()
+        .all(|&place| seen.get_mut(usize::from(place)).is_some_and(|seen| !std::mem::replace(seen, true)))
+}
+
 /// All MSHRs of an L1.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(super) struct Mshrs {
+    #[fixed]
     mshrs: Vec<Mshr>,
     /// Per hash of a line: its first MSHR. Nearly every access searches here.
+    #[fixed]
     heads: Vec<u16>,
     #[spec]
     hash_bits: u32,
     /// Per MSHR, the bytes held: of misses that come in parts, or that were joined to what the cache had.
+    #[fixed]
     data: Vec<LineData>,
     /// Per MSHR: held bytes that are newer than those requested.
+    #[fixed]
     kept: Vec<u128>,
     #[spec]
     merges: usize,
+    #[fixed]
     waiters: Vec<Waiter>,
     free: Vec<u16>,
     atomics: Vec<PendingAtomic>,
@@ -117,6 +132,74 @@ impl Mshrs {
             atomics: Vec::new(),
             free_atomics: Vec::new(),
         }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        let count = self.mshrs.len();
+        Misfit::in_range(are_different(&self.free, count), "free")?;
+        Misfit::in_range(self.mshrs.iter().all(|mshr| usize::from(mshr.waiting) <= self.merges), "mshrs")?;
+        let is_free = |&id: &u16| {
+            let mshr = &self.mshrs[usize::from(id)];
+            !mshr.found && !mshr.current && mshr.waiting == 0 && mshr.atomics == 0
+        };
+        Misfit::agrees(self.free.iter().all(is_free), "free")?;
+        Misfit::agrees(self.mshrs.iter().all(|mshr| mshr.found || !mshr.current), "mshrs")?;
+        // Each miss that accesses find is in the list of its hash, once.
+        let mut listed = vec![false; count];
+        for (hash, &head) in self.heads.iter().enumerate() {
+            let mut id = head;
+            while id != NONE {
+                let at = usize::from(id);
+                let is_new = at < count && !std::mem::replace(&mut listed[at], true);
+                Misfit::agrees(is_new && self.hash(self.mshrs[at].line) == hash, "heads")?;
+                id = self.mshrs[at].next;
+            }
+        }
+        Misfit::agrees(self.mshrs.iter().map(|mshr| mshr.found).eq(listed), "heads")?;
+        // Each atomic has one waiter.
+        Misfit::in_range(are_different(&self.free_atomics, self.atomics.len()), "free_atomics")?;
+        let mut places = self.free_atomics.clone();
+        for id in (0..count as u16).map(MshrId) {
+            let atomics = self.waiters(id).iter().filter_map(|waiter| waiter.atomic);
+            Misfit::agrees(atomics.clone().count() == usize::from(self[id].atomics), "atomics")?;
+            places.extend(atomics);
+        }
+        let each = are_different(&places, self.atomics.len()) && places.len() == self.atomics.len();
+        Misfit::agrees(each, "atomics")
+    }
+
+    /// All accesses that wait.
+    pub(super) fn all_waiters(&self) -> impl Iterator<Item = &Waiter> {
+        (0..self.mshrs.len() as u16).flat_map(|id| self.waiters(MshrId(id)))
+    }
+
+    /// Refuses misses whose sectors are not those that are on their way: `requested`, each with the tag of its read.
+    pub(super) fn check(
+        &self,
+        bounds: &Bounds,
+        requested: impl Iterator<Item = (u32, u8)>,
+    ) -> Result<(), Misfit> {
+        let mut outstanding = vec![0u8; self.mshrs.len()];
+        for (tag, sectors) in requested {
+            let there = outstanding.get_mut(tag as usize).ok_or_else(|| Misfit::new("is no tag"))?;
+            Misfit::agrees(*there & sectors == 0, "outstanding")?;
+            *there |= sectors;
+        }
+        let mut used = vec![true; self.mshrs.len()];
+        self.free.iter().for_each(|&id| used[usize::from(id)] = false);
+        for ((mshr, &outstanding), used) in self.mshrs.iter().zip(&outstanding).zip(used) {
+            Misfit::agrees(
+                if used { mshr.outstanding == outstanding } else { outstanding == 0 },
+                "outstanding",
+            )?;
+            Misfit::in_range(!used || bounds.may_hold(mshr.line, mshr.outstanding | mshr.held, 0), "line")?;
+        }
+        let words = |atomic: &PendingAtomic| {
+            let bytes = bounds.geometry.line_bytes();
+            let mut words = (0..MAX_LINE_BYTES / 4).map(|word| atomic.byte_mask >> (4 * word) & 0xF);
+            words.all(|word| word == 0 || word == 0xF) && (bytes == 128 || atomic.byte_mask >> bytes == 0)
+        };
+        Misfit::in_range(self.atomics.iter().all(words), "atomics")
     }
 
     /// Index in `heads` of a line.

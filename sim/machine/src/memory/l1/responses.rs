@@ -2,7 +2,8 @@
 
 use crate::clock::{Cycle, NEVER};
 use crate::config::L1 as Parameters;
-use wave_capture::Capture;
+use crate::memory::bounds::Bounds;
+use wave_capture::{Capture, Misfit};
 
 /// Kinds of responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
@@ -29,7 +30,9 @@ pub(crate) struct Response {
 
 /// A bounded queue of responses, each with the first cycle in which it may be taken.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 struct Queue {
+    #[fixed]
     slots: Vec<(Cycle, Response)>,
     first: usize,
     length: usize,
@@ -41,6 +44,17 @@ impl Queue {
     fn new(capacity: usize) -> Queue {
         let empty = (NEVER, Response { owner: 0, kind: ResponseKind::Stored });
         Queue { slots: vec![empty; capacity], first: 0, length: 0, ready_at: NEVER }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range(self.first < self.slots.len().max(1), "first")?;
+        Misfit::in_range(self.length <= self.slots.len(), "length")?;
+        let ready_at = if self.length == 0 { NEVER } else { self.slots[self.first].0 };
+        Misfit::agrees(self.ready_at == ready_at, "ready_at")
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &(Cycle, Response)> {
+        (0..self.length).map(|place| &self.slots[(self.first + place) % self.slots.len()])
     }
 
     #[inline]
@@ -78,6 +92,7 @@ impl Queue {
 
 /// All responses of an L1. One a cycle is taken.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(super) struct Responses {
     /// Responses to hits, in order of access.
     hits: Queue,
@@ -100,6 +115,23 @@ impl Responses {
         let hits = (l1.hit_latency_cycles + SPARE_HITS) as usize;
         let fills = (REPLIES * l1.mshr_merges) as usize;
         Responses { hits: Queue::new(hits), fills: Queue::new(fills), next: NEVER }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::agrees(self.next >= self.hits.ready_at.min(self.fills.ready_at), "next")
+    }
+
+    /// All that wait.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Response> {
+        self.hits.iter().chain(self.fills.iter()).map(|(_, response)| response)
+    }
+
+    /// True if all are ready in a cycle that a run comes to, and name an epoch where they have one.
+    pub(super) fn may_be_taken(&self, bounds: &Bounds) -> bool {
+        let mut all = self.hits.iter().chain(self.fills.iter());
+        let is_epoch =
+            |response: &Response| response.kind != ResponseKind::WrittenBack || response.owner <= 1;
+        bounds.may_plan(self.next) && all.all(|(at, response)| bounds.may_plan(*at) && is_epoch(response))
     }
 
     /// Responses to hits that can still be pushed.

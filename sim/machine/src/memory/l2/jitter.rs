@@ -6,7 +6,7 @@ use crate::clock::{Cycle, NEVER};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use std::collections::VecDeque;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// Random delays of a run, as in a network with unevenly loaded paths. A core's requests to a slice, and so
 /// to a line, stay in order: the delays change nothing but time.
@@ -21,6 +21,7 @@ pub struct Jitter {
 
 /// The requests on their way into one slice.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(super) struct Delays {
     generator: Pcg32,
     cycles: u64,
@@ -41,6 +42,16 @@ impl Delays {
             waiting: Vec::new(),
             count: 0,
         }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range(self.cycles <= u64::from(u32::MAX), "cycles")?;
+        Misfit::agrees(self.requests().count() == self.count, "count")
+    }
+
+    /// The requests.
+    pub(super) fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.arrived.iter().chain(self.waiting.iter().flatten().map(|(_, request)| request))
     }
 
     /// Requests that have not entered the queue.

@@ -11,6 +11,7 @@
 //! the same bytes, and the host would have to move them.
 
 mod access;
+mod check;
 mod jitter;
 mod records;
 mod release;
@@ -123,6 +124,7 @@ pub(crate) struct PerformedAtomic {
 
 /// A slice of the L2.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(super) struct Slice {
     #[spec]
     spec: Spec,
@@ -130,16 +132,21 @@ pub(super) struct Slice {
     #[spec]
     block: usize,
     tags: Tags,
+    #[fixed]
     valid: Vec<u8>,
+    #[fixed]
     dirty: Vec<u128>,
+    #[fixed]
     mshr_of: Vec<u16>,
     /// Dirty bytes of the frames; see [`Spec::place`].
+    #[fixed]
     data: Vec<u8>,
     input: VecDeque<Request>,
     /// Replies in the order in which they were made, each with the first cycle in which it can go.
     replies: VecDeque<(Cycle, Reply)>,
     to_memory: VecDeque<Transfer>,
     fills: VecDeque<Fill>,
+    #[fixed]
     mshrs: Vec<Mshr>,
     free_mshrs: Vec<u16>,
     waiters: Waiters,

@@ -9,7 +9,7 @@ use super::super::message::ReplyKind;
 use super::{Agenda, Frame, Image, Reply, Slice};
 use crate::clock::{Cycle, NEVER};
 use std::collections::VecDeque;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// Progress of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
@@ -33,6 +33,18 @@ pub(super) struct Releases {
 }
 
 impl Releases {
+    /// Refuses a release that walks past the last of the frames, or that cores wait for which the machine lacks.
+    pub(super) fn check(&self, frames: usize, cores: usize) -> Result<(), Misfit> {
+        let walks = !matches!(self.stage, Some(Stage::Walking(from)) if from as usize > frames);
+        let mut waiting = self.present.iter().chain(&self.next).chain(&self.over);
+        Misfit::in_range(walks && waiting.all(|&core| usize::from(core) < cores), "releases")
+    }
+
+    /// The cores that have asked and have no answer yet, each as often.
+    pub(super) fn asking(&self) -> impl Iterator<Item = u16> {
+        self.present.iter().chain(&self.next).chain(&self.over).copied()
+    }
+
     /// A core asks for a release.
     pub(super) fn wait(&mut self, core: u16) {
         self.next.push_back(core);
@@ -69,6 +81,11 @@ pub(super) struct Writes {
 }
 
 impl Writes {
+    /// Refuses counts that are not those of the writes on their way, by epoch.
+    pub(super) fn check(&self, on_the_way: [u32; 2]) -> Result<(), Misfit> {
+        Misfit::agrees(self.open <= 1 && self.pending == on_the_way, "writes")
+    }
+
     /// Counts a write and returns its epoch.
     pub(super) fn send(&mut self) -> u8 {
         self.pending[usize::from(self.open)] += 1;

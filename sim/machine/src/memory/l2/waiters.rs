@@ -1,7 +1,7 @@
 //! Accesses that wait for outstanding lines: one queue per line, in a shared pool.
 
 use crate::memory::message::Request;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 const NONE: u32 = u32::MAX;
 
@@ -14,7 +14,9 @@ struct Queue {
 
 /// Queues of requests. The pool grows to the largest number that ever waited, at most queues × capacity.
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(super) struct Waiters {
+    #[fixed]
     queues: Vec<Queue>,
     #[spec]
     capacity: usize,
@@ -28,6 +30,41 @@ impl Waiters {
     pub(super) fn new(queues: usize, capacity: usize) -> Waiters {
         let empty = Queue { first: NONE, last: NONE, length: 0 };
         Waiters { queues: vec![empty; queues], capacity, pool: Vec::new(), free: NONE }
+    }
+
+    /// Each place of the pool is in one queue, or free.
+    fn sound(&self) -> Result<(), Misfit> {
+        let mut seen = vec![false; self.pool.len()];
+        let mut take = |place: u32, is_taken: bool| {
+            let entry = self.pool.get(place as usize).filter(|(request, _)| request.is_some() == is_taken);
+            let is_new = entry.is_some() && !std::mem::replace(&mut seen[place as usize], true);
+            entry.filter(|_| is_new).map(|&(_, next)| next)
+        };
+        for queue in &self.queues {
+            Misfit::in_range(queue.length as usize <= self.capacity, "queues")?;
+            let mut place = queue.first;
+            for taken in 1..=queue.length {
+                Misfit::agrees(taken < queue.length || place == queue.last, "queues")?;
+                place = take(place, true).ok_or_else(|| Misfit::new("is no list").within("queues"))?;
+            }
+        }
+        let mut place = self.free;
+        while place != NONE {
+            place = take(place, false).ok_or_else(|| Misfit::new("is no list").within("free"))?;
+        }
+        Misfit::agrees(seen.into_iter().all(|seen| seen), "pool")
+    }
+
+    /// The requests of a queue, in order.
+    pub(super) fn of(&self, queue: usize) -> impl Iterator<Item = &Request> {
+        let Queue { first, length, .. } = self.queues[queue];
+        let places = std::iter::successors(Some(first), |&place| Some(self.pool[place as usize].1));
+        places.take(length as usize).filter_map(|place| self.pool[place as usize].0.as_ref())
+    }
+
+    /// All requests.
+    pub(super) fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.pool.iter().filter_map(|(request, _)| request.as_ref())
     }
 
     /// Requests in all queues.

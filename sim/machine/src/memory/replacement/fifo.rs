@@ -1,15 +1,24 @@
 //! The line that came first leaves, however often it was used since.
 
 use super::Policy;
+use crate::stats::MOST;
 use std::ops::Range;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(in crate::memory) struct Fifo {
     /// Per frame, the place of its line in the order of arrival; 0, before all others, until its first use that is
     /// not streaming.
+    #[fixed]
     place: Vec<u64>,
     arrivals: u64,
+}
+
+impl Fifo {
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range(self.arrivals <= MOST, "arrivals")
+    }
 }
 
 impl Policy for Fifo {

@@ -1,14 +1,23 @@
 //! The line that was used least recently leaves.
 
 use super::Policy;
+use crate::stats::MOST;
 use std::ops::Range;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(in crate::memory) struct Lru {
     /// Per frame, the number of its last use; 0 precedes every use.
+    #[fixed]
     last_use: Vec<u64>,
     uses: u64,
+}
+
+impl Lru {
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range(self.uses <= MOST, "uses")
+    }
 }
 
 impl Policy for Lru {

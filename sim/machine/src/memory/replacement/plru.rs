@@ -10,6 +10,7 @@ pub(in crate::memory) struct Plru {
     ways: usize,
     /// Per set, a tree in as many elements as there are ways: node 1 is the root, and nodes 2 n and 2 n + 1 are
     /// the halves of node n. A node is true if the next victim is in its upper half.
+    #[fixed]
     upper: Vec<bool>,
 }
 

@@ -4,9 +4,10 @@ use super::Policy;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use std::ops::Range;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 #[derive(Debug, Clone, Capture)]
+#[sound]
 pub(in crate::memory) struct Random {
     #[spec]
     ways: u32,
@@ -14,6 +15,12 @@ pub(in crate::memory) struct Random {
     /// The way at which the search for the next victim begins. It is drawn when a line is installed, so that
     /// asking for the victim changes nothing.
     start: u32,
+}
+
+impl Random {
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range(self.start < self.ways, "start")
+    }
 }
 
 impl Policy for Random {
