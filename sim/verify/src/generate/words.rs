@@ -6,7 +6,7 @@
 use super::Case;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use wave_isa::program::{Launch, assemble};
+use wave_isa::program::{Launch, Program, assemble};
 use wave_isa::table::TABLE;
 use wave_isa::{Guard, Inst, Op, Role, WORD_BYTES};
 
@@ -20,18 +20,20 @@ const SHARES: [(u32, u8); 4] = [(6, 0), (11, 1), (12, 2), (14, 3)];
 /// Bytes of device memory, and of local memory.
 const DEVICE_BYTES: usize = 4096;
 const LOCAL_BYTES: u32 = 1024;
-/// What every program begins with: r1 is 512 + 4 × the lane, p1 is true in lanes 0 and 1, p2 in all.
-const START: &str = "mov_sr r4, sr_lane_id\nmov_imm r5, 2\nshl r6, r4, r5\niadd r1, r1, r6\nicmp_lt p1, r4, r5\nicmp_eq p2, r4, r4\n";
+/// What every program begins with: r1 is 512 + 4 × the lane, p1 is true in lanes 0 and 1, p2 in all, and p3 in all but the
+/// first workgroup.
+const START: &str = "mov_sr r4, sr_lane_id\nmov_imm r5, 2\nshl r6, r4, r5\niadd r1, r1, r6\nicmp_lt p1, r4, r5\n\
+    icmp_eq p2, r4, r4\nmov_sr r7, sr_workgroup_id_x\nicmp_ne p3, r7, r8\n";
 /// Instructions after the start.
 const LENGTH: std::ops::RangeInclusive<u32> = 4..=40;
 
 /// Control instructions, the frequent ones more than once.
-const CONTROL: [Op; 16] = [
+const CONTROL: [Op; 19] = [
+    Op::If,
     Op::If,
     Op::If,
     Op::If,
     Op::Else,
-    Op::EndIf,
     Op::EndIf,
     Op::Loop,
     Op::Loop,
@@ -41,7 +43,10 @@ const CONTROL: [Op; 16] = [
     Op::Call,
     Op::Call,
     Op::Return,
+    Op::Return,
     Op::Halt,
+    Op::Barrier,
+    Op::Barrier,
     Op::Barrier,
 ];
 
@@ -49,14 +54,23 @@ const CONTROL: [Op; 16] = [
 pub fn words(seed: u64, width: u32) -> Case {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let length = rng.random_range(LENGTH);
-    let mut text = format!(".kernel k\n.registers {REGISTERS}\n.local_memory {LOCAL_BYTES}\n{START}");
+    let start = program(&[]).code.len() as u32;
+    let mut code = Vec::new();
     for _ in 0..length {
-        for word in instruction(&mut rng, length) {
-            text += &format!(".word 0x{word:08x}\n");
+        let next = start + code.len() as u32;
+        match rng.random_range(0..100) {
+            // A subroutine, which perhaps returns out of a construct.
+            0..3 => {
+                let mut call = Inst::new(Op::Call);
+                call.imm = (next + call.words()) * WORD_BYTES;
+                put(&mut code, &call);
+                (0..rng.random_range(0..3)).for_each(|_| construct(&mut rng, length, &mut code));
+                put(&mut code, &Inst::new(Op::Return));
+            }
+            3..6 => (0..rng.random_range(2..5)).for_each(|_| construct(&mut rng, length, &mut code)),
+            _ => instruction(&mut rng, length, &mut code),
         }
     }
-    text += ".end\n";
-    let (program, _) = assemble(&text, "words.wave").expect("words assemble");
     let threads = if rng.random_range(0..3) == 0 { rng.random_range(1..=width) } else { width };
     let memory = (0..DEVICE_BYTES).map(|_| rng.random_range(0..=u8::MAX)).collect();
     let launch = Launch {
@@ -67,13 +81,30 @@ pub fn words(seed: u64, width: u32) -> Case {
         local_memory_bytes: LOCAL_BYTES,
         initial_registers: vec![(0, 256), (1, 512), (2, 0x7FFF_FFF0), (3, 513)],
     };
-    Case { program, launch, memory }
+    Case { program: program(&code), launch, memory }
 }
 
-/// The words of an instruction of a kernel of about so many.
-fn instruction(rng: &mut Pcg64Mcg, length: u32) -> Vec<u32> {
+/// The program whose kernel has these words behind its start.
+fn program(code: &[u32]) -> Program {
+    let mut text = format!(".kernel k\n.registers {REGISTERS}\n.local_memory {LOCAL_BYTES}\n{START}");
+    code.iter().for_each(|word| text += &format!(".word 0x{word:08x}\n"));
+    text += ".end\n";
+    assemble(&text, "words.wave").expect("words assemble").0
+}
+
+fn put(code: &mut Vec<u32>, inst: &Inst) {
+    code.extend(&inst.encode()[..inst.words() as usize]);
+}
+
+/// The beginning of an `if` or a loop.
+fn construct(rng: &mut Pcg64Mcg, length: u32, code: &mut Vec<u32>) {
+    put(code, &random(rng, length, &|op| matches!(op, Op::If | Op::Loop)));
+}
+
+/// An instruction of a kernel of about so many. It may be illegal.
+fn instruction(rng: &mut Pcg64Mcg, length: u32, code: &mut Vec<u32>) {
     let inst = match rng.random_range(0..100) {
-        0..3 => return vec![rng.random_range(0..=u32::MAX)],
+        0..3 => return code.push(rng.random_range(0..=u32::MAX)),
         3..35 => random(rng, length, &|op| op.memory().is_some()),
         35..60 => {
             let op = CONTROL[rng.random_range(0..CONTROL.len())];
@@ -81,11 +112,11 @@ fn instruction(rng: &mut Pcg64Mcg, length: u32) -> Vec<u32> {
         }
         _ => random(rng, length, &|op| op.memory().is_none() && !CONTROL.contains(&op)),
     };
-    let mut words = inst.encode()[..inst.words() as usize].to_vec();
+    let first = code.len();
+    put(code, &inst);
     if rng.random_range(0..40) == 0 {
-        words[0] ^= 1 << rng.random_range(0..32);
+        code[first] ^= 1 << rng.random_range(0..32);
     }
-    words
 }
 
 /// A random instruction with such an operation.
@@ -126,7 +157,7 @@ fn random(rng: &mut Pcg64Mcg, length: u32, wanted: &dyn Fn(Op) -> bool) -> Inst 
                 continue;
             }
             Role::Label => {
-                inst.imm = rng.random_range(0..length * 3 / 2) * WORD_BYTES;
+                inst.imm = rng.random_range(0..length * 2) * WORD_BYTES;
                 continue;
             }
         };
