@@ -87,8 +87,10 @@ module wave_bench
   // The steps of the cycle before. Where its wave goes on after a control instruction is known now.
   trace_t told;
   always @(posedge clk) told <= rst_n ? trace : '0;
-  logic fault_of_control;
+  logic fault_of_control, fault_waits;
   assign fault_of_control = trace.act_fault && !told.fault;
+  // An instruction whose fault waits neither retires nor goes on.
+  assign fault_waits = told.issue_faults || trace.act_waits;
 
   // The row of a result, and an access, come before the retirement in their cycle.
   // Kinds of steps: 0 fetch, 1 decode, 3 operands, 4 execute.
@@ -113,11 +115,11 @@ module wave_bench
         bench_step(3, int'(told.operands[k].slot), int'(told.operands[k].seq), int'(told.operands[k].pc));
     end
     if (told.issue.valid)
-      bench_issue(int'(told.issue.slot), int'(told.issue.seq), int'(told.issue.pc), int'(told.issue_retires),
+      bench_issue(int'(told.issue.slot), int'(told.issue.seq), int'(told.issue.pc), int'(told.issue_retires && !fault_waits),
                   int'(told.issue_words), int'(told.issue_word0), int'(told.issue_word1), int'(told.issue_active),
                   int'(told.issue_lanes), int'(told.issue_wave), int'(told.issue_group[0]),
                   int'(told.issue_group[1]), int'(told.issue_group[2]),
-                  trace.acts ? int'(trace.act_next) : int'(told.issue_next), int'(trace.acts && trace.act_ends));
+                  trace.acts ? int'(trace.act_next) : int'(told.issue_next), int'((trace.acts && trace.act_ends) || fault_waits));
     for (int i = 0; i < FETCH_WORDS; i++) if (told.decode[i].valid)
       bench_step(1, int'(told.decode[i].slot), 0, int'(told.decode[i].pc));
     if (told.fetch.valid) bench_step(0, int'(told.fetch.slot), 0, int'(told.fetch.pc));

@@ -1,5 +1,6 @@
-// Issue (rules I1 to I6, B1): picks a wave, reads guard and predicates, sends control and synchronisation instructions
-// to stage resolve of the next cycle, and all others to a collector. Holds the predicates and the shadows.
+// Issue (rules I1 to I6, I8, B1): picks a wave, reads guard and predicates, sends control and synchronisation
+// instructions to stage resolve of the next cycle, and all others to a collector. Holds the predicates, the shadows, and
+// the faults that wait for accesses.
 //
 // Guards, effective lanes and what follows from them are computed for every wave, beside the choice of one. The choice is
 // a set of one wave, and selects among them.
@@ -23,6 +24,7 @@ module issue
     input  slots_t  release_passes,
     input  slots_t  collecting,        // an earlier instruction still reads operands
     input  logic    collector_free,
+    input  slots_t  performed,         // no access was outstanding before this cycle
     // Stage resolve: waves that leave the barrier, and the wave that ends.
     input  slots_t  passes,
     input  slots_t  ending,
@@ -35,6 +37,9 @@ module issue
     input  lanes_t  active[MAX_WAVES],
     input  lanes_t  live[MAX_WAVES],
     input  slots_t  in_call,           // a return goes back to a call
+    // The control instruction that acts now faults.
+    input  logic    control_fault,
+    input  fault_e  control_fault_kind,
     // The chosen wave, its instruction and its lanes.
     output logic    valid,
     output slots_t  pick,
@@ -51,6 +56,9 @@ module issue
     output slots_t  shadow,            // those that leave the barrier now
     output logic    fault,
     output fault_e  fault_kind,
+    output slot_t   fault_slot,
+    output pc_t     fault_pc,
+    output logic    fault_waits,       // that of the chosen wave
     output seq_t    seq
 );
   localparam int SHADOW_BITS = $clog2(BRANCH_LATENCY_CYCLES);
@@ -61,8 +69,13 @@ module issue
   slots_t  turn_q;                       // slots behind that of the last issue
   seq_t    issued_q[MAX_WAVES];
   act_t    acts_q;
+  // Waves whose last instruction faults, once their accesses are performed (rule I8): its kind, and its word.
+  slots_t  faulting_q;
+  fault_e  faulting_kind_q[MAX_WAVES];
+  pc_t     last_pc_q[MAX_WAVES];
 
-  always_comb for (int w = 0; w < MAX_WAVES; w++) in_shadow[w] = shadow_left_q[w] != 0;
+  // The shadow of what faults does not end.
+  always_comb for (int w = 0; w < MAX_WAVES; w++) in_shadow[w] = shadow_left_q[w] != 0 || faulting_q[w];
   // Waves that leave the barrier now are at it for the issue of this cycle, and for releases.
   assign shadow = in_shadow | passes;
 
@@ -138,8 +151,30 @@ module issue
   assign seq = seq_t'(number_of(pick, seqs));
   assign collects = pick & collectable;
   assign reaches = pick & at_a_barrier & together;
-  assign fault = (pick & (illegal | (`BUG(211) ? '0 : at_a_barrier & ~together))) != 0;
-  assign fault_kind = kind == KIND_BARRIER ? FAULT_BARRIER : FAULT_ILLEGAL;
+
+  // Faults (rule I8). A barrier has waited for the accesses of its wave anyway. Whether a control instruction faults is
+  // known a cycle after its issue: then its fault waits, or it has happened in the cycle of its issue.
+  slots_t   waiting, due, faults_now;
+  numbers_t waiting_kinds, last_pcs;
+  always_comb begin
+    waiting = faulting_q;
+    for (int w = 0; w < MAX_WAVES; w++) begin
+      waiting_kinds[w] = 32'(faulting_kind_q[w]);
+      last_pcs[w] = 32'(last_pc_q[w]);
+    end
+    if (control_fault && acts_q.accessing) begin
+      waiting[acts_q.slot] = 1'b1;
+      waiting_kinds[acts_q.slot] = 32'(control_fault_kind);
+    end
+    due = lowest(waiting & performed);
+    faults_now = pick & ((illegal & (performed | {MAX_WAVES{`BUG(262)}}))
+        | (`BUG(211) ? '0 : at_a_barrier & ~together));
+  end
+  assign fault_waits = (pick & illegal & ~performed) != 0 && !`BUG(262);
+  assign fault = due != 0 || faults_now != 0;
+  assign fault_kind = due != 0 ? fault_e'(number_of(due, waiting_kinds)) : kind == KIND_BARRIER ? FAULT_BARRIER : FAULT_ILLEGAL;
+  assign fault_slot = due != 0 ? slot_of(due) : slot;
+  assign fault_pc = due != 0 ? pc_t'(number_of(due, last_pcs)) : uop.pc;
 
   act_t acts_d;
   always_comb begin
@@ -150,6 +185,7 @@ module issue
     acts_d.barrier = reaches != 0;
     acts_d.fence = valid && kind == KIND_FENCE;
     acts_d.invalidate = (pick & invalidating) != 0 && !`BUG(107);
+    acts_d.accessing = (pick & ~performed) != 0 && !`BUG(263);
     acts_d.op = uop.op;
     acts_d.guard = guard;
     acts_d.condition = condition;
@@ -162,13 +198,18 @@ module issue
   always_ff @(posedge clk) begin
     acts_q <= acts_d;
     for (int w = 0; w < MAX_WAVES; w++) begin
-      if (in_shadow[w]) shadow_left_q[w] <= shadow_left_q[w] - 1'b1;
+      if (shadow_left_q[w] != 0) shadow_left_q[w] <= shadow_left_q[w] - 1'b1;
       // The shadow of the barrier began with the issue of the cycle before.
       if (passes[w]) shadow_left_q[w] <= shadow_t'(BRANCH_LATENCY_CYCLES - 2);
       if (pick[w] && shadowing[w])
         shadow_left_q[w] <= shadow_t'(BRANCH_LATENCY_CYCLES - 1 - int'(`BUG(101)));
       if (ending[w]) shadow_left_q[w] <= '0;
-      if (pick[w]) issued_q[w] <= issued_q[w] + 1'b1;
+      if (pick[w]) begin
+        issued_q[w] <= issued_q[w] + 1'b1;
+        last_pc_q[w] <= uop.pc;
+      end
+      faulting_q[w] <= waiting[w] || (pick[w] && fault_waits);
+      faulting_kind_q[w] <= waiting[w] ? fault_e'(waiting_kinds[w]) : FAULT_ILLEGAL;
       preds_q[w] <= preds[w];
       if (started[w]) begin
         issued_q[w] <= '0;
@@ -179,6 +220,7 @@ module issue
     if (!rst_n) begin
       for (int w = 0; w < MAX_WAVES; w++) shadow_left_q[w] <= '0;
       turn_q <= `BUG(102) ? '1 : {{MAX_WAVES-1{1'b1}}, 1'b0};
+      faulting_q <= '0;
       acts_q <= '0;
     end
   end
@@ -191,6 +233,7 @@ module issue
       assert (!(valid && slot == acts.slot && (acts.control || acts.barrier)))
       else $error("a wave issues while its last instruction acts");
       assert (collects == 0 || collector_free) else $error("a collector is taken that is not free");
+      assert ((pick & waiting) == 0) else $error("a wave issues behind a fault");
     end
   // What coverage counts.
   `EVENT(issue_idle, buffered == 0)
@@ -212,7 +255,10 @@ module issue
   `EVENT(issue_end_of_code, valid && kind == KIND_END)
   `EVENT(issue_last_lanes, (pick & last_lanes) != 0)
   `EVENT(issue_acquires, (pick & invalidating) != 0)
-  `EVENT(issue_fault, fault)
+  `EVENT(issue_fault, faults_now != 0)
+  `EVENT(issue_fault_waits, fault_waits)
+  `EVENT(issue_fault_of_control_waits, control_fault && acts_q.accessing)
+  `EVENT(issue_fault_has_waited, due != 0)
   `EVENT(shadow_of_several, $countones(in_shadow) > 1)
   `EVENT(shadow_cut_by_an_end, (in_shadow & ending) != 0)
 endmodule

@@ -256,18 +256,25 @@ module lsu
   assign returns = head.dst_rows != 0;
   always_comb for (int r = 0; r < 4; r++) head_data[r] = operands_q[first_q][r+1];
 
-  // Bounds and alignment.
-  logic misaligned, outside;
+  // Bounds and alignment. Of several lanes that fault the lowest decides.
+  logic misaligned, outside, lowest_misaligned;
   logic [32:0] end_of;
   always_comb begin
     misaligned = 1'b0;
     outside = 1'b0;
+    lowest_misaligned = 1'b0;
     end_of = '0;
-    for (int l = 0; l < LANES; l++)
+    for (int l = LANES - 1; l >= 0; l--)
       if (mask[l]) begin
         end_of = 33'(address[l]) + (33'd1 << head.memory.log_bytes);
-        if (head.memory.atomic && address[l][1:0] != 0 && !`BUG(140)) misaligned = 1'b1;
-        if (end_of > {1'b0, head.memory.device ? launch.device_bytes : launch.local_bytes}) outside = 1'b1;
+        if (end_of > {1'b0, head.memory.device ? launch.device_bytes : launch.local_bytes}) begin
+          outside = 1'b1;
+          lowest_misaligned = 1'b0;
+        end
+        if (head.memory.atomic && address[l][1:0] != 0 && !`BUG(140)) begin
+          misaligned = 1'b1;
+          lowest_misaligned = 1'b1;
+        end
       end
   end
 
@@ -386,7 +393,7 @@ module lsu
   assign exhausted = take && &used_q;
 
   assign fault = refused || exhausted;
-  assign fault_kind = exhausted ? FAULT_LSU_ENTRIES : misaligned ? FAULT_MISALIGNED : FAULT_BOUNDS;
+  assign fault_kind = exhausted ? FAULT_LSU_ENTRIES : lowest_misaligned ? FAULT_MISALIGNED : FAULT_BOUNDS;
   assign fault_slot = slot_q[first_q];
   assign fault_pc = head.pc;
   assign begins = head_starts;
@@ -536,6 +543,7 @@ module lsu
   `EVENT(lsu_store_with_acknowledgement, store && acknowledge)
   `EVENT(lsu_misaligned, head_starts && misaligned)
   `EVENT(lsu_outside, head_starts && outside)
+  `EVENT(lsu_lanes_fault_apart, head_starts && outside && misaligned)
   `EVENT(lsu_streaming, enters && head.memory.hint == HINT_STREAMING)
   `EVENT(lsu_uncached, enters && head.memory.hint == HINT_UNCACHED)
   `EVENT(lsu_narrow, enters && head.memory.log_bytes < 2)

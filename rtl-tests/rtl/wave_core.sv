@@ -49,7 +49,9 @@ module wave_core
   end
 
   // Issue.
-  logic   issue_valid, issue_fault;
+  logic   issue_valid, issue_fault, fault_waits;
+  slot_t  issue_fault_slot;
+  pc_t    issue_fault_pc;
   slots_t pick, collects;
   next_t  next[MAX_WAVES];
   slot_t  slot;
@@ -186,10 +188,10 @@ module wave_core
   // Issue.
   issue u_issue (
       .clk, .rst_n, .launch, .started, .at_barrier, .next, .buffered, .hazard_free, .drains, .release_passes,
-      .collecting, .collector_free, .passes, .ending, .pred_write, .pred_slot, .pred_index, .pred_mask, .pred_value,
-      .active(active_lanes), .live(live_lanes), .in_call, .valid(issue_valid), .pick, .slot, .uop, .issue_active(active),
+      .collecting, .collector_free, .performed, .passes, .ending, .pred_write, .pred_slot, .pred_index, .pred_mask, .pred_value,
+      .active(active_lanes), .live(live_lanes), .in_call, .control_fault, .control_fault_kind, .valid(issue_valid), .pick, .slot, .uop, .issue_active(active),
       .condition, .lanes, .collects, .reaches(barrier), .behind(next_pc), .acts, .in_shadow, .shadow, .fault(issue_fault),
-      .fault_kind(issue_fault_kind), .seq);
+      .fault_kind(issue_fault_kind), .fault_slot(issue_fault_slot), .fault_pc(issue_fault_pc), .fault_waits, .seq);
   divergence u_divergence (
       .clk, .rst_n, .started, .started_lanes, .active_lanes, .live_lanes, .in_call, .acts, .jump, .jump_target,
       .fault(control_fault), .fault_kind(control_fault_kind));
@@ -230,6 +232,7 @@ module wave_core
       trace.decode[i] = '{valid: push_valid[i], slot: group_slot, seq: '0, pc: push_uop[i].pc};
     trace.issue = '{valid: issue_valid, slot: slot, seq: seq, pc: uop.pc};
     trace.issue_retires = issue_valid && collects == 0;
+    trace.issue_faults = fault_waits;
     trace.issue_word0 = uop.word0;
     trace.issue_word1 = uop.word1;
     trace.issue_words = uop.kind == KIND_END ? 2'd0 : uop.two_words ? 2'd2 : 2'd1;
@@ -241,7 +244,8 @@ module wave_core
     trace.acts = acts.control || acts.end_mark;
     trace.act_next = jump ? jump_target : acts.next;
     trace.act_ends = end_wave;
-    trace.act_fault = control_fault;
+    trace.act_fault = control_fault && !acts.accessing;
+    trace.act_waits = control_fault && acts.accessing;
     trace.act_fault_kind = control_fault_kind;
     for (int k = 0; k < REGISTERS_COLLECTORS; k++) begin
       trace.operands[k] = '{
@@ -268,8 +272,8 @@ module wave_core
     trace.write_row = row_value;
     trace.fault = issue_fault || lsu_fault;
     trace.fault_kind = lsu_fault ? lsu_fault_kind : issue_fault_kind;
-    trace.fault_slot = lsu_fault ? 8'(lsu_fault_slot) : 8'(slot);
-    trace.fault_pc = lsu_fault ? lsu_fault_pc : uop.pc;
+    trace.fault_slot = lsu_fault ? 8'(lsu_fault_slot) : 8'(issue_fault_slot);
+    trace.fault_pc = lsu_fault ? lsu_fault_pc : issue_fault_pc;
   end
 
   // What always holds. Verilator checks it in every clock.

@@ -248,6 +248,7 @@ package wave_core_pkg;
     logic        barrier;
     logic        fence;       // squashed or not
     logic        invalidate;  // acquire of device or system scope
+    logic        accessing;   // an access of its wave was outstanding at its issue
     op_e         op;
     lanes_t      guard;
     lanes_t      condition;
@@ -360,6 +361,7 @@ package wave_core_pkg;
     step_t [FETCH_WORDS-1:0] decode;
     step_t       issue;
     logic        issue_retires;      // done at issue
+    logic        issue_faults;       // its fault waits
     logic [31:0] issue_word0;
     logic [31:0] issue_word1;
     logic [1:0]  issue_words;
@@ -372,8 +374,9 @@ package wave_core_pkg;
     logic        acts;
     pc_t         act_next;           // the word at which its wave goes on
     logic        act_ends;
-    logic        act_fault;
+    logic        act_fault;          // it faults in the cycle of its issue
     fault_e      act_fault_kind;
+    logic        act_waits;          // it faults, and its fault waits
     step_t [REGISTERS_COLLECTORS-1:0] operands;
     step_t [REGISTERS_COLLECTORS-1:0] execute;
     step_t       access;             // starts in the load/store unit

@@ -160,6 +160,8 @@ pub const CORE: &[(u32, &str)] = &[
     (247, "special registers are those of the wave in slot 0"),
     (260, "an instruction that waits for a load issues a cycle late"),
     (261, "a barrier waits for loads only"),
+    (262, "an illegal instruction faults before the accesses in front of it"),
+    (263, "a control instruction faults before the accesses in front of it"),
 ];
 
 /// The numbers in the sources of a folder, each once, in order.

@@ -170,7 +170,7 @@ impl std::error::Error for Difference {}
 /// [`reference::Outcome::instructions`] defines).
 ///
 /// If the program faults, the kind and the pc must agree, and for the same wave also lanes and addresses.
-/// Which wave faults first depends on timing, so a program should have at most one faulting instruction.
+/// Which wave faults first depends on timing, so a program of several waves should have at most one faulting instruction.
 ///
 /// # Errors
 /// The first [`Difference`].
@@ -181,8 +181,23 @@ pub fn compare(
     memory: &[u8],
     simulate: impl FnOnce(&Program, &Launch, &mut Vec<u8>) -> Result<u64, Early>,
 ) -> Result<(), Difference> {
+    compare_within(&Options::default(), program, launch, machine, memory, simulate).map(|_| ())
+}
+
+/// [`compare`], with options of the reference interpreter. Returns its fault.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_within(
+    options: &Options,
+    program: &Program,
+    launch: &Launch,
+    machine: &Machine,
+    memory: &[u8],
+    simulate: impl FnOnce(&Program, &Launch, &mut Vec<u8>) -> Result<u64, Early>,
+) -> Result<Option<Box<Fault>>, Difference> {
     let mut expected_memory = memory.to_vec();
-    let expected = match reference::run(program, launch, machine, &Options::default(), &mut expected_memory) {
+    let expected = match reference::run(program, launch, machine, options, &mut expected_memory) {
         Ok(outcome) => Ok(outcome.instructions),
         Err(Stop::Fault(fault)) => Err(fault),
         Err(stop) => return Err(Difference::NoReference(Box::new(stop))),
@@ -191,9 +206,11 @@ pub fn compare(
     match (expected, simulate(program, launch, &mut got_memory)) {
         (Ok(expected), Ok(got)) => {
             compare_memory(&expected_memory, &got_memory)?;
-            if expected == got { Ok(()) } else { Err(Difference::Instructions { expected, got }) }
+            if expected == got { Ok(None) } else { Err(Difference::Instructions { expected, got }) }
         }
-        (Err(expected), Err(Early::Fault(got))) if same_fault(&expected, &got) => Ok(()),
+        (Err(expected), Err(Early::Fault(got))) if same_fault(&expected, &got) => {
+            Ok(Some(Box::new(expected)))
+        }
         (_, Err(Early::Other(why))) => Err(Difference::Stopped(why)),
         (expected, got) => Err(Difference::Fault {
             expected: expected.err().map(Box::new),

@@ -93,7 +93,7 @@ impl Core {
             }
             SlotUse::Scoreboard => hazard & !waves.memory_hazard,
             SlotUse::Memory => hazard,
-            SlotUse::Fence => next & waves.buffered & waves.draining,
+            SlotUse::Fence => next & waves.buffered & waves.draining | here & waves.faulting,
             SlotUse::Branch => here & waves.shadow,
             SlotUse::Fetch => next & !waves.buffered,
             SlotUse::Barrier => here & waves.at_barrier,
@@ -103,7 +103,8 @@ impl Core {
             return charge;
         }
         let slot = waves.oldest(those);
-        let held_up = matches!(slot_use, SlotUse::Branch | SlotUse::Barrier);
+        let held_up =
+            matches!(slot_use, SlotUse::Branch | SlotUse::Barrier) || waves.faulting >> slot & 1 != 0;
         let word = held_up.then_some(waves.waves[slot].last_word);
         Charge { slot: Some(slot), word, ..charge }
     }

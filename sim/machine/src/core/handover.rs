@@ -213,6 +213,7 @@ impl Core {
         let bit: SlotMask = 1 << slot;
         let next = standing.next_word(ops);
         let stays = !is_other
+            && self.waves.faulting & bit == 0
             && self.next_word(slot) == next
             && (self.waves.at_barrier & bit != 0) == standing.at_barrier;
         if !stays {
@@ -241,6 +242,7 @@ impl Core {
         self.latches.shadows.retain(|&(_, other)| other != slot);
         self.refetch(slot, next);
         self.waves.shadow &= !bit;
+        self.waves.faulting &= !bit;
         self.waves.at_barrier &= !bit;
         self.waves.releases.issue(slot);
         self.touch(slot);

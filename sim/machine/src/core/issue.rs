@@ -22,13 +22,16 @@ impl Core {
     /// The issue stage of every scheduler.
     ///
     /// # Errors
-    /// A fault of the instruction that issues.
+    /// A fault of an instruction that issues, or that has waited for the accesses of its wave (I8).
     pub(super) fn issue<P: Probe>(
         &mut self,
         now: Cycle,
         ops: &MicroOps,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
+        if self.waves.faulting != 0 {
+            self.look_at_faults(now, ops)?;
+        }
         let mut first = 0;
         let mut all_issued: SlotMask = 0;
         // A scheduler that issues may set the bit of a later one, which then looks again in this cycle.
@@ -186,7 +189,7 @@ impl Core {
             SlotUse::Scoreboard
         } else if hazard != 0 {
             SlotUse::Memory
-        } else if buffered & waves.draining != 0 {
+        } else if buffered & waves.draining | shadow & waves.faulting != 0 {
             SlotUse::Fence
         } else if shadow != 0 {
             SlotUse::Branch
@@ -208,9 +211,10 @@ impl Core {
         let waves = &self.waves;
         let full = (0..self.schedulers.len()).filter(|&s| self.collectors_full(s));
         let no_collector = full.fold(0, |slots, s| slots | self.schedulers[s].slots) & waves.needs_collector;
-        let mut left = waves.resident & !waves.ended & !issued;
+        // A wave whose fault waits (I8) drains, and does nothing else.
+        let mut left = waves.resident & !waves.ended & !issued & !waves.faulting;
         let hazard = !waves.hazard_free;
-        [
+        let mut stalled = [
             waves.at_barrier,
             waves.shadow,
             !waves.buffered,
@@ -225,7 +229,9 @@ impl Core {
             let here = left & those;
             left &= !those;
             here
-        })
+        });
+        stalled[Wait::Fence.index()] |= waves.faulting & !issued;
+        stalled
     }
 
     /// Issues the next instruction of a wave. Returns false if it was squashed.
@@ -265,20 +271,19 @@ impl Core {
             let mask = if effective { lanes } else { 0 };
             Event::Issued(Issued { event, workgroup, wave: wave.wave_id, op, active, mask })
         });
-        if done {
-            probe.tell(EventKind::Stage, || Event::Stage(StageEvent { stage: Stage::Retire, ..event }));
-        }
         let mut going = Going { event, next: Some(word + op.words), redirected: false, done };
         if let Kind::Illegal(error) = op.kind
             && active != 0
         {
-            return Err(self.fault(now, slot, word, active, ops, FaultKind::IllegalInstruction(error)));
+            let kind = FaultKind::IllegalInstruction(error);
+            return self.fault_at_issue(now, going, active, kind, ops, probe).map(|()| true);
         }
         if op.kind == Kind::End {
             self.latches.issue_to_resolve.act(slot, Act::End);
             self.waves.buffer_shrinks(slot);
             self.waves.refresh(slot, ops);
-            probe.tell(EventKind::Going, || Event::Going(Going { next: None, ..going }));
+            going.next = None;
+            tell_going(going, probe);
             return Ok(true);
         }
         if effective {
@@ -293,10 +298,13 @@ impl Core {
             self.waves.releases.issue(slot);
         }
         match op.kind {
-            Kind::Control => match self.issue_control(now, slot, word, guard, ops)? {
-                Next::Fall => {}
-                Next::Jump(target) => (going.next, going.redirected) = (Some(target), true),
-                Next::Ended => going.next = None,
+            Kind::Control => match self.issue_control(now, slot, word, guard, ops) {
+                Ok(Next::Fall) => {}
+                Ok(Next::Jump(target)) => (going.next, going.redirected) = (Some(target), true),
+                Ok(Next::Ended) => going.next = None,
+                Err(kind) => {
+                    return self.fault_at_issue(now, going, active, kind, ops, probe).map(|()| effective);
+                }
             },
             _ if !effective => {}
             Kind::Barrier => {
@@ -321,7 +329,7 @@ impl Core {
         }
         self.waves.refresh(slot, ops);
         self.waves.buffer_shrinks(slot);
-        probe.tell(EventKind::Going, || Event::Going(going));
+        tell_going(going, probe);
         Ok(effective)
     }
 
@@ -403,15 +411,11 @@ impl Core {
         word: u32,
         guard: u64,
         ops: &MicroOps,
-    ) -> Result<Next, Box<Fault>> {
+    ) -> Result<Next, FaultKind> {
         let op = ops.get(word);
         let wave = &mut self.waves.waves[slot];
         let step = op.control_step(word, guard, &wave.predicates);
-        let active = wave.control.active;
-        let next = match wave.control.step(&step) {
-            Ok(next) => next,
-            Err(kind) => return Err(self.fault(now, slot, word, active, ops, kind)),
-        };
+        let next = wave.control.step(&step)?;
         // Fetch goes on meanwhile: the issue stage does not know yet what becomes of the wave.
         self.start_shadow(now, slot);
         match next {
@@ -462,25 +466,14 @@ impl Core {
             self.activity.progress = true;
         }
     }
+}
 
-    pub(super) fn fault(
-        &self,
-        now: Cycle,
-        slot: Slot,
-        word: u32,
-        lanes: u64,
-        ops: &MicroOps,
-        kind: FaultKind,
-    ) -> Box<Fault> {
-        let wave = &self.waves.waves[slot];
-        Box::new(Fault {
-            kind,
-            kernel: self.spec.kernel,
-            workgroup: self.workgroups[wave.workgroup].id,
-            wave: wave.wave_id,
-            lanes,
-            pc: ops.pc(word),
-            cycle: Some(now),
-        })
+/// Tells that an instruction has acted on its wave, and that it retires if it is done. An instruction that faults does
+/// not retire.
+#[inline]
+fn tell_going<P: Probe>(going: Going, probe: &mut P) {
+    if going.done {
+        probe.tell(EventKind::Stage, || Event::Stage(StageEvent { stage: Stage::Retire, ..going.event }));
     }
+    probe.tell(EventKind::Going, || Event::Going(going));
 }

@@ -9,6 +9,7 @@ pub mod collector;
 mod dispatch;
 pub mod divergence;
 pub mod execute;
+mod fault;
 pub(crate) mod fetch;
 pub(crate) mod handover;
 pub(crate) mod issue;

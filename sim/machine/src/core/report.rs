@@ -144,6 +144,8 @@ impl Core {
             let live = self.workgroups[wave.workgroup].slots & !waves.ended;
             let missing = (0..64).filter(|&s| (live & !waves.at_barrier) >> s & 1 != 0);
             WaitsFor::Barrier(missing.map(|s: usize| waves.waves[s].wave_id).collect())
+        } else if has(waves.faulting) {
+            WaitsFor::Accesses { own: wave.accesses.into(), stores: 0 }
         } else if has(waves.collecting) {
             WaitsFor::Operands
         } else if head.is_none() {
@@ -156,8 +158,9 @@ impl Core {
         } else {
             WaitsFor::Turn
         };
-        // A barrier or the final `halt` has left the buffer, so the wave is reported at its last issued word.
-        let word = if ended || has(waves.at_barrier) { wave.last_word } else { self.next_word(slot) };
+        // A barrier, the final `halt` or what faults has left the buffer, so the wave is reported at its last issued word.
+        let at_last = ended || has(waves.at_barrier) || has(waves.faulting);
+        let word = if at_last { wave.last_word } else { self.next_word(slot) };
         debug_assert!(!has(waves.at_barrier) || ops.get(word).kind == Kind::Barrier);
         WaveReport {
             core: self.spec.index,

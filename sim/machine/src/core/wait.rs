@@ -48,7 +48,7 @@ waits! {
     Memory = 5, "memory";
     /// Waits for an execution unit's result.
     Scoreboard = 6, "scoreboard";
-    /// Waits for the accesses that a fence, wait or barrier covers.
+    /// Waits for the accesses that a fence, wait or barrier covers, or for those before its fault.
     Fence = 7, "fence";
     /// Waits for a collector.
     Collector = 8, "collector";

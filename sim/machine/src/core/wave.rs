@@ -163,6 +163,9 @@ pub struct Waves {
     pub collecting: SlotMask,
     /// In the shadow of a control or synchronisation instruction (B1).
     pub shadow: SlotMask,
+    /// The last instruction faults, once the older accesses of the wave are performed (I8). The wave is in a shadow that
+    /// does not end.
+    pub(crate) faulting: SlotMask,
     /// Waits at a barrier.
     pub at_barrier: SlotMask,
     /// Has a fetch outstanding or waits for an instruction cache line.
@@ -233,6 +236,7 @@ impl Waves {
             needs_collector: 0,
             collecting: 0,
             shadow: 0,
+            faulting: 0,
             at_barrier: 0,
             fetching: 0,
             fetched_end: 0,
@@ -303,6 +307,7 @@ impl Waves {
             &mut self.buffered,
             &mut self.collecting,
             &mut self.shadow,
+            &mut self.faulting,
             &mut self.at_barrier,
             &mut self.fetching,
             &mut self.fetched_end,
@@ -429,11 +434,17 @@ impl Waves {
         put(&mut self.system_fences, releases && op.inst.scope == Scope::System);
     }
 
+    /// True if the wave had an access outstanding at the end of the cycle before.
+    #[inline]
+    pub(crate) fn is_accessing(&self, slot: Slot) -> bool {
+        self.waves[slot].accesses > 0 || self.performed >> slot & 1 != 0
+    }
+
     /// True if the wave's next instruction is one that is done at issue and has to wait for accesses of its wave as they
     /// were at the end of the cycle before (B4, B5), or for stores of its core (B6).
     fn drains(&self, slot: Slot, op: &MicroOp) -> bool {
         let wave = &self.waves[slot];
-        let accesses = wave.accesses > 0 || self.performed >> slot & 1 != 0;
+        let accesses = self.is_accessing(slot);
         match op.kind {
             Kind::Barrier => accesses,
             Kind::Wait => wave.loads > 0 || self.loaded >> slot & 1 != 0,

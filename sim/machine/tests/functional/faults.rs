@@ -24,6 +24,15 @@ const FAULTS: &[&str] = &[
     "mov_sr r1, sr_lane_id\nlocal_atomic_add r1, r1",
     "mov_imm r1, 4097\natomic_add r2, r1, r1, .device",
     "mov_sr r1, sr_lane_id\nmov_imm r2, 60\nimul r1, r1, r2\nmov_imm r3, 16\nmma_load_a f0, r1, r3",
+    // The first of two in program order counts, though the second one issues before the first access starts.
+    "mov_imm r1, 0xFFFFFFFF\ndevice_load_u32 r4, r1\n.word 0xFFFFFFFF",
+    "mov_imm r1, 0xFFFFFFFF\ndevice_store_u32 r1, r1\nendif",
+    "mov_imm r1, 0xFFFFFFFF\nlocal_load_u32 r4, r1\ncall f\nf: call f",
+    "mov_imm r1, 1\nlocal_atomic_add r1, r1\nbreak p1\n.word 0xFFFFFFFF",
+    "mov_imm r1, 0xFFFFFFFF\nlocal_load_u32 r4, r2\nlocal_load_u32 r4, r1\nendloop",
+    "device_load_u32 r4, r2\nlocal_load_u32 r5, r2\n.word 0xFFFFFFFF",
+    "mov_imm r1, 0xFFFFFFFF\nloop\ndevice_load_u32 r4, r1\nreturn\n.word 0xFFFFFFFF",
+    "mov_imm r1, 0xFFFFFFFF\nif p1\n.word 0xFFFFFFFF\nelse\ndevice_load_u32 r4, r1\nendif\nelse",
 ];
 
 fn on_the_cores(kernel: &super::Kernel, memory: Vec<u8>) -> Fault {

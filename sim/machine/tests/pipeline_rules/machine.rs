@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use wave_isa::ExecClass;
 use wave_isa::program::structure::instruction_words;
-use wave_isa::program::{Launch, Program, assemble};
+use wave_isa::program::{Fault, Launch, Program, assemble};
 use wave_machine::config::{ClassTiming, Config, IssuePolicy};
 use wave_machine::core::probe::{Event, EventKind, Observer, Stage, StageEvent, Wants};
 use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions};
@@ -211,12 +211,18 @@ impl Bench<'_> {
 
     /// Runs a kernel that faults. Returns the cycles from the last step of this stage to the fault.
     pub(crate) fn fault(self, body: &str, stage: Stage) -> u64 {
+        let (events, fault) = self.faults(body);
+        let last = events.iter().rfind(|e| e.stage == stage).expect("it comes so far");
+        fault.cycle.expect("a machine with cycles") - last.cycle
+    }
+
+    /// Runs a kernel that faults. Returns its steps and the fault.
+    pub(crate) fn faults(self, body: &str) -> (Vec<StageEvent>, Fault) {
         let program = self.program(body);
         let [skipping, stepping] = [false, true].map(|every_cycle| {
             let (recorder, report, _) = self.simulate(&program, every_cycle);
             let Err(RunError::Fault(fault)) = report else { panic!("the kernel faults: {report:?}") };
-            let last = recorder.events.iter().rfind(|e| e.stage == stage).expect("it comes so far");
-            fault.cycle.expect("a machine with cycles") - last.cycle
+            (recorder.events, *fault)
         });
         assert_eq!(skipping, stepping);
         skipping

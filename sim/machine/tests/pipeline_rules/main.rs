@@ -5,6 +5,7 @@ mod account;
 mod control;
 mod counters;
 mod execute;
+mod faults;
 mod front;
 mod issue;
 mod load_store;

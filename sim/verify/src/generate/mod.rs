@@ -26,6 +26,7 @@ mod shrink;
 mod special;
 mod stored;
 mod values;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ pub use grow::grow;
 pub(crate) use layout::Region;
 pub use mutate::mutate;
 pub use shrink::shrink;
+pub use words::words;
 
 /// Features of the machine, and the size of the program. The default fits every machine that the instruction
 /// set allows (its section 8).

@@ -25,6 +25,11 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
         "return from an if",
         "call inner\nnop\ninner:\nmov_sr r2, sr_lane_id\nicmp_lt p1, r2, r1\nif p1\nreturn\nendif",
     ),
+    ("an illegal word behind a load", "mov_imm r2, 64\ndevice_load_u32 r3, r2\n.word 0xffffffff"),
+    (
+        "endif without if behind a load outside memory",
+        "mov_imm r2, 0x7fffffff\ndevice_load_u32 r3, r2\nendif",
+    ),
 ];
 
 const BRANCHES_LOOPS_AND_CALLS: &str = "

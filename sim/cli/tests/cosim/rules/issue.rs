@@ -59,6 +59,20 @@ pub(super) const RULES: &[Rule] = &[
         &[103],
     ),
     rule(
+        "I8",
+        "an endif without its if behind a load and a store, while another wave goes on",
+        || {
+            format!(
+                "mov_sr r2, sr_wave_id\nmov_imm r3, 64\nicmp_eq p1, r2, r4\ndevice_load_u32 r5, r3\nif !p1\n{}\nendif\n\
+                 local_store_u32 r3, r2\nendif",
+                times(12, "nop")
+            )
+        },
+        None,
+        &[263],
+    )
+    .threads(16),
+    rule(
         "B1",
         "shadows that redirect and that do not",
         || {

@@ -21,7 +21,7 @@ pub enum Event<'a> {
     Stage(StageEvent),
     /// An instruction issues or is squashed. Told before its effects.
     Issued(Issued<'a>),
-    /// The instruction has acted on its wave without a fault.
+    /// The instruction has acted on its wave. It has not if its fault ends the run in this cycle.
     Going(Going),
     /// An instruction that passed through a collector retires.
     Results(Results<'a>),
@@ -237,11 +237,12 @@ pub struct Issued<'a> {
 pub struct Going {
     /// The instruction's step at issue.
     pub event: StageEvent,
-    /// Word of the kernel at which the wave continues; `None` if it has ended.
+    /// Word of the kernel at which the wave continues; `None` if it has ended, or if the instruction faults (I8).
     pub next: Option<u32>,
     /// What the wave had fetched was dropped.
     pub redirected: bool,
-    /// The instruction was done at issue: it retires in this cycle and causes no further event.
+    /// The instruction was done at issue: it retires in this cycle and causes no further event. One that faults is not
+    /// done.
     pub done: bool,
 }
 

@@ -113,7 +113,8 @@ impl CoreRecorder {
                     let record = flight.record();
                     match next {
                         Some(word) => record.next_pc = common.launch.base + word * WORD_BYTES,
-                        None => record.ends = true,
+                        // What faults is not done, and ends the run and not the wave.
+                        None => record.ends = done,
                     }
                     if done && let Some(flight) = state.flight.pop() {
                         self.retire(flight.land(), cycle, common);
