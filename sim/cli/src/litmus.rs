@@ -3,7 +3,7 @@
 use super::args::{LitmusArgs, LitmusFormat};
 use super::inputs;
 use super::progress::{counting, tell};
-use super::terminal::{Terminal, reason};
+use super::terminal::Terminal;
 use super::{Ended, Exit, interrupt};
 use std::path::Path;
 use wave_files::read::{self, SCRIPT_BYTES};

@@ -132,7 +132,7 @@ fn write(path: &Path, files: &[(String, String, String)]) -> io::Result<()> {
     for (file, _, text) in files {
         std::fs::write(new.path().join(file), text)?;
     }
-    new.persist(path)
+    new.persist()
 }
 
 /// The name of the files: the last part of the path, in letters that a shell leaves alone.

@@ -98,7 +98,7 @@ impl SourceArgs {
     }
 
     /// The flags, and whether they were given.
-    pub(super) fn given(&self) -> [(&'static str, bool); 11] {
+    pub(super) fn given(&self) -> [(&'static str, bool); 12] {
         [
             ("--source-format", self.source_format.is_some()),
             ("--pica-float", self.pica_float.is_some()),

@@ -11,7 +11,6 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use wave_files::folder;
 use wave_files::read::{self, DOCUMENT_BYTES};
 use wave_files::temporary::TemporaryFile;
 use wave_isa::diagnostic::Diagnostic;

@@ -88,7 +88,7 @@ impl Clang {
         let warnings = step.unquoted(compiled, &read)?;
 
         let mut objects = vec![object];
-        step.add_library(&mut objects, more)?;
+        step.add_library(&mut objects, &options.flags)?;
         let mut link = step.command(&LINK);
         link.arg("-o").arg(at("kernel.wasm")).args(&objects);
         step.run(&mut link)?;

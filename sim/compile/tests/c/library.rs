@@ -24,7 +24,10 @@ impl Kernel {
     pub(crate) fn of(path: &Path, flags: &[&str], bytes: [u32; 2], f64_instructions: bool) -> Kernel {
         let flags = flags.iter().map(|&flag| flag.to_owned()).collect();
         let settings = Settings {
-            source: SourceOptions { c: CompileOptions { flags, clang: None }, ..SourceOptions::default() },
+            source: SourceOptions {
+                c: CompileOptions { flags, ..CompileOptions::default() },
+                ..SourceOptions::default()
+            },
             stack_bytes: Some(bytes[0]),
             heap_bytes: Some(bytes[1]),
             f64_instructions,

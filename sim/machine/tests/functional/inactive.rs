@@ -44,7 +44,7 @@ fn counts_are_those_of_the_cores_that_walk_and_that_jump() {
 fn a_nominal_cycle_may_lie_in_a_region() {
     let (config, kernel) = (walking(), skipping(3, 20));
     let begin = || Execution::new(&config, &kernel.program, &kernel.launch).unwrap();
-    let mut advance = |execution: &mut Execution, cycle| {
+    let advance = |execution: &mut Execution, cycle| {
         execution.advance(&mut [0; 4096], Until::Cycle(cycle), &Limits::default(), &mut |_| {}).unwrap()
     };
     let (mut slow, mut inside) = (begin(), 0);

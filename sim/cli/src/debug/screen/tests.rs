@@ -46,6 +46,7 @@ fn session_with(program: Program, launch: Launch, memory: Vec<u8>) -> Session {
         program,
         memory,
         used: 0,
+        filled: Vec::new(),
         bound: Vec::new(),
         steps: vec![launch],
         warnings: Vec::new(),
