@@ -77,7 +77,9 @@ impl MemoryMap {
         let private = work.steps.iter().filter_map(|launch| private(work, launch)).min_by_key(|r| r.start);
         let private = private.map(|range| Part::new(PRIVATE, Kind::Private, range));
         let filled = work.filled.iter().cloned();
-        MemoryMap { parts: data.chain(buffers).chain(bound).chain(private).chain(filled).collect() }
+        // A message names the first part that is met: that of the threads before all others.
+        let parts = private.into_iter().chain(data).chain(buffers).chain(bound).chain(filled);
+        MemoryMap { parts: parts.collect() }
     }
 
     /// Buffers that flags can name.

@@ -40,7 +40,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("typo in an inner key", "(\n    core: (\n        issue: (polcy: gto),\n    ),\n)\n"),
     ("key of another section", "(\n    cores: 16,\n    wave_width: 32,\n)\n"),
     ("key of several sections", "(\n    hit_latency_cycles: 20,\n)\n"),
-    ("key from nowhere", "(\n    dram: (frequency: 1750),\n)\n"),
+    ("key from nowhere", "(\n    dram: (colour: 1750),\n)\n"),
     (
         "several wrong keys and values",
         "(\n    coers: 16,\n    core: (wave_width: \"32\", issue: (policy: lru)),\n    l2: (slice: 8),\n)\n",

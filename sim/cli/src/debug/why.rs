@@ -41,7 +41,12 @@ pub(super) fn reason(view: &WaveView) -> String {
                 format!("{} of core {core} that the L2 has not acknowledged", counted(stores, "store"))
             });
             let parts: Vec<String> = own.into_iter().chain(stores).collect();
-            if parts.is_empty() { "its fence to be granted".to_owned() } else { parts.join(" and ") }
+            if parts.is_empty() {
+                // A fault that has waited (I8) happens in this cycle.
+                "its fence to be granted, or its fault".to_owned()
+            } else {
+                parts.join(" and ")
+            }
         }
         (_, &WaitsFor::Flights(count)) => {
             format!("its {} in flight, since all its lanes have halted", counted(count, "instruction"))

@@ -170,7 +170,7 @@ fn the_memory_of_an_instance_is_saved_and_loaded() {
         ("--call step", "error: `step` takes 1 argument (i32), and 0 are given"),
         ("--call stp=1", "error: `s.wat` exports no function `stp`"),
         ("--call step=1 --param 1", "error: the argument '--call"),
-        ("--call step=1.5", "error: argument 1 of --call: 1.5 is no integer"),
+        ("--call step=1.5", "error: argument 1 of --call: `1.5` is no integer"),
         ("--call step=1 --instance-load none.bin", "error: --instance-load: cannot read `none.bin`"),
         (
             "--call grow --call step=1 --instance-load long.bin",
@@ -186,4 +186,36 @@ fn the_memory_of_an_instance_is_saved_and_loaded() {
         assert_eq!(ran.code, 2, "{words}: {}{}", ran.out, ran.err);
         assert!(ran.err.starts_with(message), "{words}: {}", ran.err);
     }
+}
+
+/// A function that nobody provides is refused, and the message names the flag; with it, only a call of the function traps.
+#[test]
+fn unknown_imports_trap_where_the_user_says_so() {
+    let text = r#"(module (import "env" "abort" (func $abort (param i32)))
+      (func (export "f") (param i32) (result i32)
+        (if (local.get 0) (then (call $abort (local.get 0)))) (i32.const 5)))"#;
+    let scratch = Scratch::with(&[("i.wat", text)]);
+    let ran = scratch.run("i.wat --config tiny --instances --param 0 --workgroup 1");
+    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("`env.abort`") && ran.err.contains("--imports trap"), "{}", ran.err);
+    let ran = scratch.run("i.wat --config tiny --imports trap --param 0 --workgroup 1");
+    assert!(ran.code == 0 && ran.out.ends_with("0  5\n"), "{}{}", ran.out, ran.err);
+    let ran = scratch.run("i.wat --config tiny --imports trap --param 1 --workgroup 1");
+    assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("trap: call of an unknown import, in `env.abort`"), "{}", ran.out);
+}
+
+/// 17 pages for each of 64 lanes are more than device memory; for the threads of the launch they are not.
+#[test]
+fn memory_is_reserved_for_the_threads_that_exist() {
+    let text = r#"(module (memory (export "m") 17)
+      (func (export "f") (param i32) (result i32) (i32.store8 (local.get 0) (i32.const 9)) (i32.load8_u (local.get 0))))"#;
+    let scratch = Scratch::with(&[("m.wat", text)]);
+    for workgroup in [1, 3, 32] {
+        let ran = scratch.run(&format!("m.wat --param 0x10FFFF --workgroup {workgroup}"));
+        assert!(ran.code == 0 && ran.out.ends_with("  9\n"), "{workgroup}: {}{}", ran.out, ran.err);
+    }
+    let ran = scratch.run("m.wat --param 0 --workgroup 64");
+    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("bytes of private memory"), "{}", ran.err);
 }

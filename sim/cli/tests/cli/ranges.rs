@@ -180,7 +180,7 @@ fn arguments_reach_a_kernel_as_the_bits_of_their_types() {
            (i32.store offset=0 (local.get 0) (local.get 1)) (i64.store offset=8 (local.get 0) (local.get 2))
            (f32.store offset=16 (local.get 0) (local.get 3)) (f64.store offset=24 (local.get 0) (local.get 4))))",
     )]);
-    let words = "k.wat --workgroup 1 --functional --param 0x10000";
+    let words = "k.wat --kernel k --workgroup 1 --functional --param 0x10000";
     let dumps = "--dump-u32 0x10000:1 --dump-u64 0x10008:1 --dump-u32 0x10010:1 --dump-u64 0x10018:1";
     let bits = |values: [&str; 4]| {
         let given: Vec<String> = values.iter().map(|value| format!("--param {value}")).collect();

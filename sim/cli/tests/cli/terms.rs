@@ -60,12 +60,19 @@ fn messages_about_unknown_names_know_words_of_other_models() {
     let launch =
         "(source: \"add.wave\", buffers: (x: (type: u32, length: 64)), steps: [run(grid: 1, block: 16)])";
     let machine = "(core: (warp_size: 16))";
-    let scratch = Scratch::with(&[("add.wave", ADD), ("block.ron", launch), ("machine.ron", machine)]);
+    let memory = "(dram: (frequency: 1750))";
+    let scratch = Scratch::with(&[
+        ("add.wave", ADD),
+        ("block.ron", launch),
+        ("machine.ron", machine),
+        ("memory.ron", memory),
+    ]);
     for (words, hint) in [
         ("saxpy --set warp_size=16", "here: `core.wave_width`"),
         ("saxpy --set core.warp_size=16", "here: `core.wave_width`"),
         ("saxpy --set shared_memory=64KiB", "here: `core.local_memory_bytes`"),
         ("saxpy --config machine.ron", "here: `core.wave_width`"),
+        ("saxpy --config memory.ron", "here: `dram.clock_mhz`"),
         ("add.wave --block-size 64", "here: `--workgroup`"),
         ("add.wave --warp-size=64", "here: `--wave-width`"),
         ("add.wave --shared-memory 64", "here: `--local-memory`"),

@@ -44,6 +44,9 @@ const ROWS: [Row; 20] = [
     Row("hypot", Two(f64::hypot), [-4.0, 4.0], [0.7, 1.0]),
 ];
 
+/// Arguments where functions are special: each with each.
+const SPECIAL: [f64; 9] = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+
 /// Arguments of a function.
 const COUNT: u32 = 1 << 14;
 
@@ -101,6 +104,9 @@ fn ulps(got: f64, exact: f64, (precision, least_exponent): (i32, i32), largest: 
         let near = got.abs() > largest * 0.999_999 && exact.abs() > largest * 0.999_999;
         return if same || near && got.signum() == exact.signum() { 0.0 } else { f64::INFINITY };
     }
+    if got == 0.0 && exact == 0.0 {
+        return if got.signum() == exact.signum() { 0.0 } else { f64::INFINITY };
+    }
     let exponent = (exact.abs().log2().floor() as i32).max(least_exponent);
     // Two factors, since the unit of the smallest numbers is no normal one.
     (got - exact).abs()
@@ -112,8 +118,9 @@ fn ulps(got: f64, exact: f64, (precision, least_exponent): (i32, i32), largest: 
 fn greatest(kernel: &Kernel, row: &Row, is_float: bool) -> (f64, [f64; 2]) {
     let Row(name, host, range, _) = row;
     let mut sequence = Sequence(u64::from(name.as_bytes()[0]) << 8 | name.len() as u64);
-    let numbers: Vec<[f64; 2]> =
-        (0..COUNT).map(|number| [(); 2].map(|()| sequence.number(number, *range, is_float))).collect();
+    let special = SPECIAL.iter().flat_map(|&x| SPECIAL.map(|y| [x, y]));
+    let random = (0..COUNT).map(|number| [(); 2].map(|()| sequence.number(number, *range, is_float)));
+    let numbers: Vec<[f64; 2]> = special.chain(random).take(COUNT as usize).collect();
     let bytes = if is_float { 4 } else { 8 };
     let (mut memory, first) = (kernel.memory(), kernel.free());
     let at = |buffer: u32, number: usize| (first + buffer * COUNT * 8) as usize + number * bytes;
@@ -159,7 +166,7 @@ fn accuracy_of_math_h() {
     if !clang() {
         return;
     }
-    let kernel = Kernel::of_text(&source(), &[], [4096, 0], true);
+    let kernel = Kernel::of_text(&source(), &[], [1024, 0], true);
     let mut table =
         "| function | `float` | at most | `double`, from the host's | at most |\n|---|---|---|---|---|\n"
             .to_owned();

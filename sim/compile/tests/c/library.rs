@@ -94,7 +94,7 @@ fn what_the_library_does_is_what_glibc_does() {
     }
     let cases = root().join("sim/compile/tests/c/cases");
     let expected = std::fs::read_to_string(cases.join("library.txt")).expect("the text is there");
-    assert!(expected.lines().count() > 40);
+    assert!(expected.lines().count() > 30);
     for f64_instructions in [true, false] {
         let kernel = Kernel::of(&cases.join("library.c"), &["-w"], [16 << 10, 16 << 10], f64_instructions);
         let printed = kernel.run("library", (1, 1), &[], &mut kernel.memory());
@@ -137,8 +137,10 @@ fn a_heap_that_is_full_gives_null_and_is_counted() {
     if !clang() {
         return;
     }
-    let text = "#include <stdlib.h>\n#include <wave.h>\nKERNEL void fill(unsigned *out)\n{\n    \
-                unsigned count = 0;\n    while (malloc(48)) count++;\n    out[global_id_x()] = count;\n}\n";
+    // The compiler leaves out allocations that nobody looks at.
+    let text = "#include <stdlib.h>\n#include <wave.h>\nvoid *volatile kept;\nKERNEL void fill(unsigned *out)\n{\n    \
+                unsigned count = 0;\n    for (void *p; (p = malloc(48)); kept = p) count++;\n    \
+                out[global_id_x()] = count;\n}\n";
     for (bytes, blocks) in [(0u32, 0u32), (63, 0), (64, 1), (1024, 16)] {
         let kernel = Kernel::of_text(text, &[], [1024, bytes], true);
         let (mut memory, at) = (kernel.memory(), kernel.free());

@@ -41,7 +41,7 @@ const BOTH: [Case; 24] = [
     ("T(f32(x) * 0.25)", |x, _| x / 4),
     ("T(bool(x))", |x, _| i64::from(x != 0)),
     ("(vec2<T>(x, y) * vec2<T>(y, T(3))).y + vec2<T>(x, y).x", |x, y| x + y * 3),
-    ("pass(array<T, 3>(y, x, y), u32(y) & 1u)", |x, y| if y & 1 == 1 { x } else { y }),
+    ("chosen(array<T, 3>(y, x, y), u32(y) & 1u)", |x, y| if y & 1 == 1 { x } else { y }),
     ("T(bitcast<vec2<T>>(bitcast<u32>(vec2<T>(y, x))).y)", |x, _| x),
 ];
 
@@ -72,7 +72,7 @@ fn check(ty: &str, is_signed: bool, (expression, value): Case) {
         @group(0) @binding(1) var<storage, read_write> narrow: array<{ty}>;
         @group(0) @binding(2) var<storage, read_write> wide: array<{wide}>;
         @group(0) @binding(3) var<storage, read_write> real: array<f32>;
-        fn pass(all: array<{ty}, 3>, at: u32) -> {ty} {{
+        fn chosen(all: array<{ty}, 3>, at: u32) -> {ty} {{
             var own = all;
             return own[at];
         }}

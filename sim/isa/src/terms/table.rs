@@ -425,7 +425,10 @@ pub const TERMS: &[Term] = &[
                 "dram.channels",
                 &["memory_channels", "memory_partitions", "memory_controllers", "num_channels", "n_mem"],
             ),
-            ("dram.clock_mhz", &["memory_clock", "mem_clock", "dram_clock", "memory_clock_mhz"]),
+            (
+                "dram.clock_mhz",
+                &["memory_clock", "mem_clock", "dram_clock", "memory_clock_mhz", "frequency", "clock"],
+            ),
             ("dram.bus_bits", &["bus_width", "memory_bus_width", "bus_width_bits"]),
         ],
         statistics: &["dram.reads", "dram.writes"],

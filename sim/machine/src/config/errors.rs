@@ -257,7 +257,11 @@ fn unknown_key(path: &str, key: &str, section: &Section) -> Diagnostic {
     let place = if path.is_empty() { "the configuration".into() } else { format!("`{path}`") };
     let message = format!("{place} has no key `{key}`");
     let homes = homes(Config::SECTION, "", key);
-    if let Some(hint) = terms::hint_of_key(key).filter(|_| homes.is_empty()) {
+    // A word of another GPU model: first for a key of this section, then for any.
+    let beside = terms::among(key, section.fields.iter().map(|f| f.key));
+    let of_model =
+        beside.map(|name| format!("here: `{}`", join(path, name))).or_else(|| terms::hint_of_key(key));
+    if let Some(hint) = of_model.filter(|_| homes.is_empty()) {
         return Diagnostic::error(message).hint(hint);
     }
     let hint = match (nearest(key, section.fields.iter().map(|f| f.key)), homes.as_slice()) {

@@ -59,6 +59,8 @@ impl Regions {
             }
             left -= (end - from) as u64;
             *word = self.words[end];
+            // Nothing, unless the code ends first.
+            *skipped = skipped.wrapping_add_signed(opened(end));
             // An end of a construct that was opened on the way has no effect.
             let is_last = end + 1 == self.words.len();
             if *skipped == 0 || left == 0 || is_last {

@@ -142,8 +142,8 @@ impl Origin {
 /// The message about a source of which nothing says that it is a kernel. Nothing of it is read or quoted.
 fn no_kernel(path: &Path) -> Diagnostic {
     let message = format!("`{}` is no kernel: neither its contents nor its name say so", path.display());
-    let text = Format::ALL.map(|format| format!(".{}", format.name())).join(", ");
-    Diagnostic::error(message).hint(format!("the name of a kernel in text ends in one of {text}"))
+    Diagnostic::error(message)
+        .hint("the name of a kernel in text ends in .wave, .wat, .c, .cpp, .wgsl, .pica or .ir; binary formats are recognised")
 }
 
 /// How modules are compiled.

@@ -104,7 +104,7 @@ LIBRARY double tanh(double x)
                                          0x1.664f487713373p-6, -0x1.226e32f00cf0cp-7, 0x1.d6d339333f329p-9,
                                          -0x1.7d97cfd138c28p-10, 0x1.34c5a8a996cd4p-11, -0x1.ec1091436eb2ap-13,
                                          0x1.64fd88e9900a5p-14, -0x1.59a834187ce23p-16);
-        return fused(x * t, p, x);
+        return copysign(fused(x * t, p, x), x);
     }
     if (x != x) return x;
     return copysign(a > 22 ? 1 : 1 - 2 / (exp(2 * a) + 1), x);

@@ -107,6 +107,7 @@ LIBRARY float powf(float x, float y)
 
 LIBRARY float expm1f(float x)
 {
+    if (x == 0) return x;
     if (!(x < 88.8f)) return x > 0 ? INFINITY : x;
     if (x < -18) return -1.0f + 0x1p-126f;
     float n = rintf(x * 0x1.715476p+0f), r = fmaf(n, -0x1.62e4p-1f, x);
@@ -178,9 +179,9 @@ LIBRARY float tanhf(float x)
         p = fmaf(p, t, -0x1.b9a044p-5f);
         p = fmaf(p, t, 0x1.110feap-3f);
         p = fmaf(p, t, -0x1.555548p-2f);
-        return fmaf(x * t, p, x);
+        return copysignf(fmaf(x * t, p, x), x);
     }
-    return copysignf(a > 10 ? 1 : 1 - 2 / (exp_of(2 * a) + 1), x == x ? x : a) + (x - x);
+    return copysignf(a > 10 ? 1 : 1 - 2 / (exp_of(2 * a) + 1), x);
 }
 
 /* The arc tangent of 0 to 1 and a small number, in two floats. */
@@ -328,8 +329,8 @@ LIBRARY float fmodf(float x, float y)
 LIBRARY float remainderf(float x, float y)
 {
     float b = fabsf(y);
-    if (y != y) return y;
-    if (b == INFINITY && fabsf(x) < INFINITY) return x;
+    if (y != y || !(fabsf(x) < INFINITY)) return NAN;
+    if (b == INFINITY) return x;
     float a = b < 0x1p126f ? fabsf(fmodf(x, 2 * b)) : fabsf(x);
     if (a != a) return a;
     /* Doubled, without overflow and without loss. */

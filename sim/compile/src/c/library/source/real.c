@@ -106,8 +106,8 @@ LIBRARY double fmod(double x, double y)
 LIBRARY double remainder(double x, double y)
 {
     double b = fabs(y);
-    if (y != y) return y;
-    if (b == INFINITY && fabs(x) < INFINITY) return x;
+    if (y != y || !(fabs(x) < INFINITY)) return NAN;
+    if (b == INFINITY) return x;
     double a = b < 0x1p1022 ? fabs(fmod(x, 2 * b)) : fabs(x);
     if (a != a) return a;
     if (b < 0x1p-1000) {

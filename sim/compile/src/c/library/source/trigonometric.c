@@ -96,6 +96,7 @@ static double cosine(struct pair r)
 LIBRARY double sin(double x)
 {
     int quadrant;
+    if (x == 0) return x;
     if (!(fabs(x) < INFINITY)) return x - x;
     struct pair r = reduce(x, &quadrant);
     double y = quadrant & 1 ? cosine(r) : sine(r);
