@@ -175,7 +175,7 @@ fn limited(file: File, most: u64) -> Result<Vec<u8>, Unreadable> {
     // One byte more distinguishes a file that is too long from one that just fits.
     file.take(allowed.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > allowed {
-        true if allowed < most => Err(Unreadable::Device),
+        true if !there.is_file() && !is_pipe(&there) => Err(Unreadable::Device),
         true => Err(Unreadable::Long(most)),
         false => Ok(bytes),
     }
