@@ -183,7 +183,7 @@ const OUTPUTS: &[(&str, &str)] = &[
     ("ptx sums.wave -o out.ptx", "out.ptx"),
     ("wasm annotate k.wat -o out.wasm", "out.wasm"),
     ("trace convert given.wvfi out.txt", "out.txt"),
-    ("silicon sums.wave --rehearse tiny --set-reg 2:3 --save out.json", "out.json"),
+    ("silicon sums.wave --rehearse gpu --set-reg 2:3 --save out.json", "out.json"),
     ("s.wgsl --config tiny --bind 0.0=bytes:4096 --save-binding 0.0:out", "out"),
     ("sweep --config tiny --size small --set cores=1,2 --out out --store results scan", "out.csv"),
     ("sweep --config tiny --size small --set cores=1,2 --out out --store results scan", "out.parquet"),
