@@ -84,9 +84,8 @@ impl Span {
     /// # Errors
     /// A buffer that there is not, bytes behind the end of the buffer or of memory, and private memory.
     pub(crate) fn resolve(&self, flag: &str, map: &MemoryMap, size: u64) -> Result<Range<u64>, Diagnostic> {
-        let (start, buffer) = match self {
-            Span::Between(at, _) | Span::Elements(at, ..) | Span::Rest(at) => place(flag, at, map)?,
-        };
+        let (Span::Between(at, _) | Span::Elements(at, ..) | Span::Rest(at)) = self;
+        let (start, buffer) = place(flag, at, map)?;
         let end = match self {
             Span::Between(_, end) => place(flag, end, map)?.0,
             Span::Elements(_, count, bytes) => start.saturating_add(count.saturating_mul(*bytes)),
@@ -96,7 +95,7 @@ impl Span {
         if end < start {
             return Err(Diagnostic::error(format!("{flag}: it ends at {end}, before its begin at {start}")));
         }
-        if let Some(Part { name, range: whole, .. }) = buffer
+        if let (Some(Part { range: whole, .. }), Address::In { buffer: name, .. }) = (buffer, at)
             && end > whole.end
         {
             let message = format!(

@@ -124,7 +124,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(mut error) => {
-            hint_of_term(&mut error);
+            correct_tips(&mut error);
             // Help and version go to standard output. A closed pipe there is not an error.
             terminal.usage(&error, &words);
             return error.exit_code() as u8;
@@ -146,10 +146,20 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// Adds a hint to the message about a flag that has its name in another tool, such as `--block-size`.
-fn hint_of_term(error: &mut clap::Error) {
+/// The tips about an unknown flag: a flag that has its name in another tool, such as `--block-size`, leads to the one here.
+fn correct_tips(error: &mut clap::Error) {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return;
+    }
+    // clap advises to write the flag after `--`, where flags of clang stand.
+    if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
+        tips.retain(|tip| !tip.to_string().contains("as a value"));
+        if !tips.is_empty() {
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+        }
+    }
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return };
-    if let Some(hint) = terms::hint_of_flag(flag).filter(|_| error.kind() == ErrorKind::UnknownArgument) {
+    if let Some(hint) = terms::hint_of_flag(flag) {
         // The nearest name by its letters is another thing.
         error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));

@@ -67,10 +67,10 @@ fn one(input: &Input, args: &RunArgs, stored: &Stored, config: &Config, terminal
     if let Some(lack) = work.lack(config) {
         return Err(vec![Diagnostic::error(format!("`{}` cannot run: {lack}", work.name))]);
     }
+    let outputs = Outputs::of(&args.output, &work.map(), work.memory.len() as u64)?;
     terminal.diagnostics(&work.warnings);
     let mut progress = Progress::new(1, !args.output.trace);
     let instances = work.instances.take();
-    let outputs = Outputs::of(&args.output, &work.map(), work.memory.len() as u64)?;
     let bound = std::mem::take(&mut work.bound);
     bindings::check(&args.output, &bound)?;
     let start = Instant::now();

@@ -5,7 +5,7 @@
 
 use peak_alloc::PeakAlloc;
 use wave_isa::program::{Launch, assemble};
-use wave_machine::config;
+use wave_machine::config::{self, Config};
 use wave_machine::gpu::{Footprint, Machine, RunOptions};
 
 #[global_allocator]
@@ -15,10 +15,20 @@ static HEAP: PeakAlloc = PeakAlloc;
 const TOLERANCE: f64 = 0.25;
 const SLACK: f64 = (4 << 20) as f64;
 const DEVICE_MEMORY: usize = 16 << 20;
-const KERNEL: &str = "\
+const WORKGROUP: u32 = 64;
+
+/// A kernel whose workgroups fill the register files and the local memories of a machine: the estimate counts all of both.
+fn kernel(config: &Config) -> String {
+    let core = &config.core;
+    let waves = WORKGROUP.div_ceil(core.wave_width);
+    let registers = (core.register_file_bytes / (4 * core.wave_width * core.max_waves)).clamp(4, 256);
+    let local_memory = core.local_memory_bytes / core.max_workgroups.min(core.max_waves / waves) / 4 * 4;
+    format!(
+        "\
 .kernel k
-.registers 32
-.workgroup_size 64, 1, 1
+.registers {registers}
+.local_memory {local_memory}
+.workgroup_size {WORKGROUP}, 1, 1
     mov_sr  r0, sr_thread_id_x
     mov_imm r1, 2
     shl     r2, r0, r1
@@ -26,20 +36,22 @@ const KERNEL: &str = "\
     device_store_u32 r2, r3
     halt
 .end
-";
+"
+    )
+}
 
 /// Bytes that a machine has held at most, and those that were estimated.
 fn measure(name: &str, settings: &[&str]) -> (f64, f64) {
     let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
     let (config, _) = config::load_with_settings(name, &settings).unwrap_or_else(|e| panic!("{}", e[0]));
     let estimate = Footprint::of(&config, DEVICE_MEMORY as u64, false).bytes();
-    let (program, _) = assemble(KERNEL, "k.wave").unwrap();
-    let launch = Launch::of(&program, 0, [4000, 1, 1]);
+    let (program, _) = assemble(&kernel(&config), "k.wave").unwrap();
+    let launch = Launch::of(&program, 0, [16_000, 1, 1]);
     HEAP.reset_peak_usage();
     let before = HEAP.current_usage();
     let mut machine = Machine::new(config, program, vec![0; DEVICE_MEMORY]);
     machine.begin(&launch, &RunOptions::UNBOUNDED).unwrap();
-    machine.advance(400, None).unwrap();
+    machine.advance(1_000, None).unwrap();
     ((HEAP.peak_usage() - before) as f64, estimate as f64)
 }
 

@@ -154,7 +154,7 @@ fn scattered_accesses_are_named() {
     ] {
         assert!(words.contains(part), "{part}: {text}");
     }
-    assert!(!scratch.out("explain stream.wave --grid 1 --no-check").contains("stands out"));
+    assert!(!scratch.out("explain stream.wave --grid 16 --no-check").contains("stands out"));
 }
 
 /// Formulas that are a part of the cost, by the numbers of gpu.ron. These kernels have no barrier, which would hand savings

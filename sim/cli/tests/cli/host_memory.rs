@@ -28,8 +28,8 @@ fn a_run_that_needs_more_than_the_limit_is_refused_and_one_that_fits_runs() {
 #[test]
 fn a_sweep_lists_a_point_that_needs_too_much_as_invalid_and_runs_the_others() {
     let scratch = Scratch::new();
-    let arguments = "sweep --config gpu --size small --set l2.slices=8 --set l2.slice_bytes=262144,67108864 --set \
-                     cores=1,1024 --jobs 1 saxpy";
+    let arguments = "sweep --config gpu --size small --set l2.slices=64 --set l2.slice_bytes=262144,67108864 --set \
+                     cores=1,2 --jobs 1 saxpy";
     let swept = limited(&scratch, 3 << 20, arguments);
     let (out, error) = (String::from_utf8_lossy(&swept.stdout), String::from_utf8_lossy(&swept.stderr));
     assert!(!error.contains("died") && !error.contains("SIGABRT"), "{out}{error}");

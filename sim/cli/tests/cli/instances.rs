@@ -70,7 +70,7 @@ fn wrong_input_is_one_clear_error() {
         ("m.wat", "error: `m.wat`: which function is to be called?"),
         ("m.wat --function lod", "error: `m.wat` exports no function `lod`"),
         ("m.wat --function load", "error: `load` takes 1 argument (i32), and 0 are given"),
-        ("m.wat --function load --param 1.5", "error: argument 1 of --param: 1.5 is no integer"),
+        ("m.wat --function load --param 1.5", "error: argument 1 of --param: `1.5` is no integer"),
         ("m.wat --function load --param 1 --set-reg 1:2", "error: --set-reg: these are for kernels"),
         ("--instances", "error: --instances is for a kernel file, and none is named"),
         ("c/saxpy --function saxpy", "error: --function is for a kernel file, and `saxpy` states its own"),

@@ -104,7 +104,7 @@ fn launches_like_others_are_left_out_as_a_whole() {
     );
     let text = scratch.run(&format!("{command} --sample"));
     assert!(
-        text.out.contains("  sampled      12 of 30 launches and 768 of 1920 workgroups in detail, "),
+        text.out.contains("  sampled      12 of 30 launches and 768 of 1,920 workgroups in detail, "),
         "{}",
         text.out
     );

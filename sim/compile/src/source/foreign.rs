@@ -98,8 +98,8 @@ const LANGUAGES: &[Language] = &[
     },
 ];
 
-/// The message about a file in one of these languages, by its extension.
-pub(super) fn refusal(path: &Path) -> Option<Diagnostic> {
+/// The message about a file in a language that wave-sim does not read, by its extension.
+pub fn refusal(path: &Path) -> Option<Diagnostic> {
     let extension = path.extension()?.to_str()?.to_lowercase();
     let language = LANGUAGES.iter().find(|language| language.extensions.contains(&extension.as_str()))?;
     let file = path.display().to_string();

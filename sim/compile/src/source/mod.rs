@@ -3,6 +3,7 @@
 mod foreign;
 mod format;
 
+pub use foreign::refusal;
 pub use format::Format;
 
 use crate::c::{self, CompileOptions};

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use wave_compile::kernels::{self, Settings};
 use wave_compile::pica::{Float, PicaOptions};
-use wave_compile::source::{Format, SourceOptions};
+use wave_compile::source::{Format, SourceOptions, refusal};
 use wave_files::read;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Program, read_file};
@@ -139,8 +139,12 @@ impl Origin {
     }
 }
 
-/// The message about a source of which nothing says that it is a kernel. Nothing of it is read or quoted.
+/// The message about a source of which nothing says that it is a kernel, or that it is in a language that is not read.
+/// Nothing of it is read or quoted.
 fn no_kernel(path: &Path) -> Diagnostic {
+    if let Some(refusal) = refusal(path) {
+        return refusal;
+    }
     let message = format!("`{}` is no kernel: neither its contents nor its name say so", path.display());
     Diagnostic::error(message)
         .hint("the name of a kernel in text ends in .wave, .wat, .c, .cpp, .wgsl, .pica or .ir; binary formats are recognised")

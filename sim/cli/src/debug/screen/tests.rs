@@ -280,11 +280,11 @@ fn keys_edit_the_line_and_bring_commands_back() {
 /// What a file holds cannot move the cursor or clear the screen.
 #[test]
 fn what_a_terminal_obeys_is_shown_as_escapes() {
-    let source = ".kernel k\n    nop ; \u{1b}[2J\u{9b}31m\u{202e}\n    halt\n.end\n";
+    let source = ".kernel k\n.workgroup_size 8, 1, 1\n    nop ; \u{1b}[2J\u{9b}31m\u{202e}\n    halt\n.end\n";
     let (program, _) = assemble(source, "\u{1b}]0;title\u{7}.wave").expect("it assembles");
     let launch = Launch::of(&program, 0, [1, 1, 1]);
     let mut session = session_with(program, launch, vec![0; 1 << 16]);
-    let desk = desk(&mut session, &["break 1", "list"]);
+    let desk = desk(&mut session, &["list"]);
     let picture = Picture::of(&mut session);
     let panes = picture.panes.iter().flat_map(|pane| pane.lines.iter().chain([&pane.title]));
     let all: Vec<&String> = panes.chain([&picture.head]).chain(&desk.output).collect();

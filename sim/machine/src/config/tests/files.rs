@@ -91,7 +91,7 @@ fn what_is_no_text_is_refused() {
     fs::write(path(&dir, "long.ron"), vec![b' '; (1 << 20) + 1]).unwrap();
     assert_eq!(
         refused(&path(&dir, "long.ron")),
-        "error: cannot read the configuration `DIR/long.ron`: it is longer than 1048576 bytes"
+        "error: cannot read the configuration `DIR/long.ron`: it is longer than 1 MiB"
     );
 }
 
