@@ -1,6 +1,6 @@
 //! Numbers and their units for readers: thousands are separated by commas, sizes have binary units (`64 KiB`), other
-//! quantities the prefix of the SI that suits them (`2.50 mJ`). What programs read (JSON, tables of CSV, `PERF:`) has none
-//! of this.
+//! quantities the prefix of the SI that suits them (`2.50 mJ`). What programs read (JSON, CSV, `PERF:`) has none of
+//! this.
 
 /// An integer with thousands separated: `12,345`.
 pub fn integer(n: u64) -> String {

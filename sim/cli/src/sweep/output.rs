@@ -145,16 +145,19 @@ fn form(why: &str) -> String {
     form
 }
 
-/// Lists rows that `are` so, by their reasons: for each the number of rows and the first of them, or with `all` every row.
-/// Rows of a point that is no machine count once.
+/// Lists rows that `are` so. What did not run is listed by reasons, each with the first of its rows, or with `all` by
+/// rows. Rows of a point that is no machine count once.
 fn list(text: &mut String, table: &Table, what: &str, all: bool, are: impl Fn(&Row) -> bool) {
     let mut groups: Vec<Group> = Vec::new();
     for row in table.rows.iter().filter(|row| are(row)) {
         let at = point(table, row);
         let kernel = if row.config.is_some() { format!("{} at ", row.kernel) } else { String::new() };
         let why = row.message().and_then(|message| message.lines().next()).unwrap_or("");
-        let (first, why, form) = (format!("{kernel}{at}"), why.to_owned(), form(why));
+        let (first, why) = (format!("{kernel}{at}"), why.to_owned());
         let line = if why.is_empty() { first.clone() } else { format!("{first}: {why}") };
+        // Of what ran, each has its own end.
+        let ran = !matches!(row.outcome(), "invalid" | "refused" | "skipped");
+        let form = if ran { line.clone() } else { form(&why) };
         match groups.iter_mut().find(|group| group.form == form) {
             Some(group) if group.lines.last() == Some(&line) => {}
             Some(group) => group.lines.push(line),

@@ -1,5 +1,5 @@
-//! Names and lines out of files that others wrote, with what a terminal obeys: escape sequences, controls of C1, controls
-//! of the writing direction. Whatever prints them prints escapes.
+//! Names and lines out of files that others wrote, with what a terminal obeys: escape sequences, controls of C1,
+//! controls of the writing direction. Whatever prints them prints escapes.
 
 use super::scratch::Scratch;
 use serde_json::Value;

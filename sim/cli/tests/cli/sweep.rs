@@ -319,7 +319,8 @@ fn runs_that_do_not_end_are_rows_too() {
     let scratch = Scratch::with(&[("wild.wave", &wild)]);
     let ran = scratch.run("sweep --config tiny --set cores=1,2 wild.wave");
     assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
-    assert!(ran.out.contains("2, it did not end:\n  wild at cores=1 and 1 more: "), "{}", ran.out);
+    assert!(ran.out.contains("2, it did not end:\n  wild at cores=1: "), "{}", ran.out);
+    assert!(ran.out.contains("\n  wild at cores=2: "), "{}", ran.out);
     let again = scratch.run("sweep --config tiny --set cores=1,2 wild.wave");
     assert_eq!((again.code, again.out), (3, ran.out));
 }

@@ -10,8 +10,8 @@ const LANGUAGES: [&str; 48] = [
     "wgsl", "zig",
 ];
 
-/// True if the name of a file says that it is source text. A module may name any file as its source, and lines of it are
-/// shown: so those that are read have to look like one.
+/// True if the name of a file says that it is source text. A module may name any file as its source, and lines of it
+/// are shown: so those that are read have to look like one.
 pub(crate) fn is_code(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     LANGUAGES.contains(&extension.to_ascii_lowercase().as_str())
