@@ -109,7 +109,7 @@ fn no_input_fills_the_memory_of_the_host() {
     let scratch = scratch();
     // A file of a terabyte without a single block, and a device without an end.
     std::fs::File::create(scratch.path("huge")).unwrap().set_len(1 << 40).unwrap();
-    for (from, why) in [("/dev/zero", "it is a device, not a file"), ("huge", "it is longer than ")] {
+    for (from, why) in [("/dev/zero", "it is a device, not a file"), ("huge", "longer than ")] {
         let target = if from == "huge" { scratch.path("huge") } else { from.into() };
         for name in ["zero.wave", "corpus/zero.ron", "store/sweep-store.json"] {
             _ = std::fs::remove_file(scratch.path(name));

@@ -7,7 +7,7 @@ use wave_machine::config::Config;
 use wave_machine::functional::Report;
 use wave_machine::stats::{CoreCounters, Declared};
 use wave_observe::figures::{SIMD_EFFICIENCY, simd_efficiency};
-use wave_observe::numbers::counted;
+use wave_observe::numbers::{counted, integer};
 
 /// The sum of launches without timing; `None` if there are none.
 pub fn total(steps: &[UntimedStep]) -> Option<Report> {
@@ -58,7 +58,7 @@ pub(super) fn instructions(counters: &CoreCounters) -> String {
     format!(
         "{}, {} squashed; {}",
         counted(counters.wave_instructions, "wave instruction"),
-        counters.squashed_instructions,
+        integer(counters.squashed_instructions),
         counted(counters.lane_instructions, "lane instruction")
     )
 }

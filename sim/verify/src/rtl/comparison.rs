@@ -296,12 +296,18 @@ impl<'a> Comparison<'a> {
                 return Err(end);
             }
         }
-        let theirs = match self.over.take() {
-            Some(report) => report,
-            None => match self.process.next() {
-                Ok(report) => report,
+        let mut theirs = self.over.take();
+        // A side that gives up may tell of the cycle in which it does.
+        let is_behind = |theirs: &Report| match (&ours, theirs) {
+            (Report::CycleLimit(limit), Report::Cycle(records)) => records.iter().all(|r| r.cycle >= *limit),
+            _ => false,
+        };
+        let theirs = loop {
+            match theirs.take().map_or_else(|| self.process.next(), Ok) {
+                Ok(report) if is_behind(&report) => {}
+                Ok(report) => break report,
                 Err(what) => return Err(self.broken_off(&what)),
-            },
+            }
         };
         let differs = |cycle: Cycle, report: String| Disagreement::Differs { cycle, stage: "end", report };
         if self.mode == Mode::Architectural

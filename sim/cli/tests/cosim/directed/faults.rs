@@ -129,3 +129,17 @@ fn programs_of_random_words_fault_alike() {
     println!("{met:?}, {endless} endless");
     assert!(met.len() >= 5 && met.values().sum::<u64>() > PROGRAMS / 2, "{met:?}, {endless} endless");
 }
+
+/// Both sides give up in the same cycle, of which the other side may have told.
+#[test]
+fn a_kernel_without_an_end_is_no_difference() {
+    let Some(core) = core() else { return };
+    let mut case = Case::of(&kernel("loop\niadd r2, r2, r1\nendloop"), 24);
+    for limit in 400..404 {
+        case.max_cycles = limit;
+        for mode in [Mode::Cycle, Mode::Architectural] {
+            let ended = case.run_on(core, mode);
+            assert!(matches!(ended, Err(Disagreement::Limit(_))), "{limit}, {mode:?}: {ended:?}");
+        }
+    }
+}
