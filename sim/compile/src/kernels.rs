@@ -77,7 +77,7 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
     for kernel in chosen {
         let rounded = |bytes: Option<u32>, default: u32| {
             u32::try_from(u64::from(bytes.unwrap_or(default)).next_multiple_of(STACK_UNIT_BYTES))
-                .unwrap_or(u32::MAX & !(STACK_UNIT_BYTES as u32 - 1))
+                .unwrap_or(!(STACK_UNIT_BYTES as u32 - 1))
         };
         let heap = heap.filter(|heap| uses(&source.module, kernel.function, heap.start));
         let heap_bytes = heap.map_or(0, |_| rounded(settings.heap_bytes, DEFAULT_HEAP_BYTES));

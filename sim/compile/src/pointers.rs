@@ -235,7 +235,7 @@ mod tests {
         let source = Source::read(Path::new("k.wat"), text.as_bytes(), &SourceOptions::default());
         let source = source.unwrap().expect("it is a module");
         let kernel = source.kernels()[0].function;
-        pointers(&source.module, kernel, &[1024..2048])
+        pointers(&source.module, kernel, std::slice::from_ref(&(1024..2048)))
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn check(
         (Options { max_instructions: INSTRUCTIONS, ..Options::default() }, Machine::of(config));
     let options = RunOptions { max_cycles: Some(CYCLES), every_cycle, ..RunOptions::UNBOUNDED };
     let mut waiting = Waiting::default();
-    let against = |run: &mut dyn FnMut(&Program, &Launch, &mut Vec<u8>) -> Result<u64, Early>| {
+    let against = |run: &mut Executor| {
         compare_within(&limits, &case.program, &case.launch, &machine, &case.memory, run)
             .map_err(|difference| (!matches!(difference, Difference::NoReference(_))).then_some(difference))
     };
@@ -135,6 +135,9 @@ fn kind(fault: &Fault) -> &'static str {
         FaultKind::BarrierInDivergence => "barrier",
     }
 }
+
+/// Runs a launch of a program on a memory: instructions, or why it ended early.
+type Executor<'a> = dyn FnMut(&Program, &Launch, &mut Vec<u8>) -> Result<u64, Early> + 'a;
 
 #[test]
 fn the_fault_of_random_words_is_the_same_on_every_machine() {

@@ -152,7 +152,7 @@ fn hint(word: &str, aliases: impl Fn(&Term) -> &'static [Alias], prefix: &str) -
         |names: Vec<&str>| names.iter().map(|n| format!("`{prefix}{n}`")).collect::<Vec<_>>().join(" or ");
     let is_alias = |alias: &&Alias| alias.1.iter().any(|other| letters(other) == wanted);
     let of_aliases: Vec<&str> =
-        TERMS.iter().flat_map(|term| aliases(term)).filter(is_alias).map(|alias| alias.0).collect();
+        TERMS.iter().flat_map(&aliases).filter(is_alias).map(|alias| alias.0).collect();
     if !of_aliases.is_empty() {
         return Some(format!("here: {}", quoted(of_aliases)));
     }

@@ -90,7 +90,6 @@ pub const TERMS: &[Term] = &[
             ],
         )],
         statistics: &["core.workgroups"],
-        ..NOTHING
     },
     Term {
         here: "grid",
@@ -245,7 +244,6 @@ pub const TERMS: &[Term] = &[
         ],
         flags: &[("registers", &["maxrregcount", "regs", "registers-per-thread"])],
         statistics: &["core.register_reads", "core.register_writes", "core.bank_conflicts"],
-        ..NOTHING
     },
     Term {
         here: "dispatcher",
@@ -288,7 +286,6 @@ pub const TERMS: &[Term] = &[
         )],
         flags: &[("device-memory", &["global-memory", "memory", "memory-size", "vram"])],
         statistics: &["core.device_loads", "core.device_stores", "core.device_atomics"],
-        ..NOTHING
     },
     Term {
         here: "local memory",
@@ -335,7 +332,6 @@ pub const TERMS: &[Term] = &[
             ],
         )],
         statistics: &["core.local_accesses", "core.local_passes"],
-        ..NOTHING
     },
     Term {
         here: "private memory",
