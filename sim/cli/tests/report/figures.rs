@@ -172,7 +172,7 @@ fn it_says_what_limits_the_kernel_as_explain_does() {
             .map(|p| p["cycles"].as_f64().unwrap())
             .sum();
         if let Some(shown) = section.split("Device memory in all: ").nth(1) {
-            let shown: f64 = shown.split(' ').next().unwrap().parse().unwrap();
+            let shown: f64 = shown.split(' ').next().unwrap().replace(',', "").parse().unwrap();
             assert!((shown - sum).abs() < 1.0, "{arguments}: {shown}, {sum}");
         } else {
             assert!(20.0 * sum < explanation["cycles"].as_f64().unwrap() + 20.0, "{arguments}: {sum}");
@@ -185,7 +185,7 @@ fn it_says_what_limits_the_kernel_as_explain_does() {
             let (cycles, percent) = costs.split_once(" cycles, ").unwrap();
             assert_eq!(name, limiter["name"], "{arguments}");
             let percent: f64 = percent.strip_suffix(" %").unwrap().parse().unwrap();
-            let cycles: f64 = cycles.parse().unwrap();
+            let cycles: f64 = cycles.replace(',', "").parse().unwrap();
             assert!((cycles - number(&limiter["cycles"])).abs() <= 0.56, "{arguments}: {title}, {limiter}");
             assert!((percent - share).abs() <= 0.51, "{arguments}: {title}, {limiter}");
             let text = super::page::text(finding);
@@ -207,7 +207,7 @@ fn it_says_what_limits_the_kernel_as_explain_does() {
             assert_eq!(flags, set.unwrap_or_else(Vec::new), "{arguments}: {text}");
             if let Some(predicted) = change["predicted_cycles"].as_f64() {
                 let should = text.split("should take ").nth(1).unwrap();
-                let should: f64 = should.split(' ').next().unwrap().parse().unwrap();
+                let should: f64 = should.split(' ').next().unwrap().replace(',', "").parse().unwrap();
                 assert!((should - predicted).abs() <= 0.56, "{arguments}: {text}, {limiter}");
                 assert!(text.contains(&format!("({})", change["formula"].as_str().unwrap())), "{text}");
             }
