@@ -105,6 +105,36 @@ pub trait Capture: Sized {
     }
 }
 
+/// [`Capture`] behind a trait object: what can be asked of a block whose type is not known. Every type that captures
+/// its state has it.
+pub trait CaptureDyn {
+    /// See [`Capture::save`].
+    fn save_dyn(&self, to: &mut Writer);
+
+    /// See [`Capture::restore`].
+    ///
+    /// # Errors
+    /// As [`Capture::restore`].
+    fn restore_dyn(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit>;
+
+    /// See [`Capture::describe`].
+    fn describe_dyn(&self, to: &mut String);
+}
+
+impl<T: Capture> CaptureDyn for T {
+    fn save_dyn(&self, to: &mut Writer) {
+        self.save(to);
+    }
+
+    fn restore_dyn(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        self.restore(from)
+    }
+
+    fn describe_dyn(&self, to: &mut String) {
+        T::describe(to);
+    }
+}
+
 /// Saved state under construction.
 #[derive(Debug, Default)]
 pub struct Writer {

@@ -10,4 +10,5 @@ pub mod core;
 pub mod functional;
 pub mod gpu;
 pub mod memory;
+pub mod registry;
 pub mod stats;

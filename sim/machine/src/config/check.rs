@@ -82,7 +82,7 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
 /// Values outside their limits.
 fn ranges(section: &Section, tree: &Tree, path: &str, problems: &mut Vec<Problem>) {
     let Tree::Section(values) = tree else { return };
-    for (field, value) in section.fields.iter().zip(values) {
+    for (field, value) in section.fields().iter().zip(values) {
         let path = join(path, field.key);
         match (field.kind, field.limits, value) {
             (_, Some(limits), Tree::Integer(value)) if !limits.allows(*value) => {
@@ -109,10 +109,10 @@ fn stated(key: &str, tree: &Tree) -> String {
     let mut section = Config::SECTION;
     let mut value = tree;
     for part in key.split('.') {
-        let Some(i) = section.fields.iter().position(|f| f.key == part) else { break };
+        let Some(i) = section.fields().iter().position(|f| f.key == part) else { break };
         let Tree::Section(values) = value else { break };
         value = &values[i];
-        if let Field { kind: Kind::Section(inner), .. } = section.fields[i] {
+        if let Field { kind: Kind::Section(inner), .. } = section.fields()[i] {
             section = inner;
         }
     }

@@ -14,7 +14,7 @@ choices! {
     }
 
     /// How a scheduler picks among its ready waves.
-    pub enum IssuePolicy {
+    pub enum IssuePolicy open Scheduler {
         /// Loose round robin: the next ready wave after the one that issued last.
         Lrr = "lrr",
         /// Greedy then oldest: the wave that issued last, else the oldest.
@@ -63,7 +63,7 @@ choices! {
     }
 
     /// Which line of a set leaves a cache.
-    pub enum Replacement {
+    pub enum Replacement open Replacement {
         /// The one that has not been used for longest.
         Lru = "lru",
         /// The one that a binary tree of bits points to, each away from the half that was used last.
@@ -72,6 +72,20 @@ choices! {
         Fifo = "fifo",
         /// Any, from a generator with a fixed seed for each cache.
         Random = "random",
+    }
+
+    /// What asks an L1 for lines before a wave does.
+    pub enum Prefetch open Prefetcher {
+        /// Nothing.
+        None = "none",
+        /// The line behind one that misses.
+        NextLine = "next_line",
+    }
+
+    /// What stands between an L1 and its port to the interconnect.
+    pub enum L1Path open Path {
+        /// Nothing.
+        None = "none",
     }
 
     /// Which request a memory channel serves first.

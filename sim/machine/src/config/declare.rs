@@ -1,7 +1,8 @@
 //! Declaration of parameters. One macro invocation per section defines the checked struct, the raw struct
 //! that a file is deserialized into, and the table that listings, checks and the manual use.
 
-use super::size;
+use super::{plugins, size};
+use crate::registry::Role;
 use serde::Deserialize;
 use serde::de::Error;
 use wave_isa::ron_text::join;
@@ -27,15 +28,32 @@ pub(super) struct Section {
     /// Description.
     pub doc: &'static str,
     /// Parameters, in file order.
-    pub fields: &'static [Field],
+    pub listed: Listed,
     /// Keys that control how the file is read. The resolved configuration does not contain them.
     pub directives: &'static [Field],
 }
 
+/// The fields of a section.
+#[derive(Debug)]
+pub(super) enum Listed {
+    /// Those of a struct.
+    Fields(&'static [Field]),
+    /// A section for each plug-in that has parameters.
+    PlugIns,
+}
+
 impl Section {
+    /// Parameters, in file order.
+    pub(super) fn fields(&self) -> &'static [Field] {
+        match self.listed {
+            Listed::Fields(fields) => fields,
+            Listed::PlugIns => plugins::sections(),
+        }
+    }
+
     /// The parameter or directive with this key.
     pub(super) fn field(&self, key: &str) -> Option<&'static Field> {
-        self.fields.iter().chain(self.directives).find(|f| f.key == key)
+        self.fields().iter().chain(self.directives).find(|f| f.key == key)
     }
 }
 
@@ -48,17 +66,35 @@ pub(super) enum Kind {
     Bool,
     /// A string.
     Text,
-    /// One of these names. `docs` describes each.
-    Choice {
-        /// Names as written in a file.
-        names: &'static [&'static str],
-        /// Meaning of each name.
-        docs: &'static [&'static str],
-    },
+    /// One of several names.
+    Choice(Choices),
     /// A nested section.
     Section(&'static Section),
     /// A list of structs. It replaces the list of the base completely.
     List(&'static Section),
+}
+
+/// The names of a choice, each with its meaning.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choices {
+    /// Built-in names, as written in a file.
+    pub names: &'static [&'static str],
+    /// Meaning of each of `names`.
+    pub docs: &'static [&'static str],
+    /// The plug-ins of this role are choices too.
+    pub role: Option<Role>,
+}
+
+impl Choices {
+    /// All names.
+    pub(super) fn names(self) -> &'static [&'static str] {
+        self.role.map_or(self.names, |role| plugins::choices(role, self).0)
+    }
+
+    /// Meaning of each of [`names`](Self::names).
+    pub(super) fn docs(self) -> &'static [&'static str] {
+        self.role.map_or(self.docs, |role| plugins::choices(role, self).1)
+    }
 }
 
 /// Range and unit of an integer.
@@ -140,6 +176,11 @@ pub(super) trait Parameter: Sized {
     /// The values of `file`, completed from `base`.
     fn merge(file: Self::Raw, base: Self::Raw) -> Self::Raw;
 
+    /// The value where no file states one; `None` if one has to.
+    fn absent() -> Option<Self> {
+        None
+    }
+
     /// The complete value. Adds the paths of missing parameters to `missing`.
     fn resolve(raw: Self::Raw, path: &str, missing: &mut Vec<String>) -> Option<Self>;
 
@@ -166,8 +207,11 @@ pub(crate) fn resolve_field<T: Parameter>(
     match raw {
         Some(raw) => T::resolve(raw, &path, missing),
         None => {
-            missing.push(path);
-            None
+            let absent = T::absent();
+            if absent.is_none() {
+                missing.push(path);
+            }
+            absent
         }
     }
 }
@@ -198,7 +242,7 @@ leaf! {
     u64: Kind::Integer, |value| Tree::Integer(*value);
     bool: Kind::Bool, |value| Tree::Bool(*value);
     String: Kind::Text, |value| Tree::Text(value.clone());
-    wave_isa::ExecClass: Kind::Choice { names: Self::NAMES, docs: Self::MEANINGS },
+    wave_isa::ExecClass: Kind::Choice(Choices { names: Self::NAMES, docs: Self::MEANINGS, role: None }),
         |value| Tree::Choice(value.name());
 }
 
@@ -267,11 +311,32 @@ impl<'de> Deserialize<'de> for Stated {
     }
 }
 
-/// Declares an enum with the names used in files: `Variant = "name"`, each with a doc comment.
+/// Declares an enum with the names used in files: `Variant = "name"`, each with a doc comment. One that is `open` to a
+/// role has the plug-ins of that role as choices, too.
 macro_rules! choices {
-    ($($(#[doc = $doc:literal])+ pub enum $name:ident {
+    ($($(#[doc = $doc:literal])+ pub enum $name:ident $(open $role:ident)? {
         $($(#[doc = $variant_doc:literal])+ $variant:ident = $text:literal,)+
     })+) => {$(
+        choices!(@declare [$($role)?] $(#[doc = $doc])+ $name {
+            $($(#[doc = $variant_doc])+ $variant = $text,)+
+        });
+
+        impl $name {
+            /// The built-in ones, in the order of their declaration.
+            pub const ALL: &[$name] = &[$($name::$variant),+];
+        }
+
+        super::declare::leaf! {
+            $name: Kind::Choice(Choices {
+                names: &[$($text),+],
+                docs: &[$(concat!($($variant_doc),+)),+],
+                role: choices!(@role $($role)?),
+            }), |value| Tree::Choice(value.name());
+        }
+    )+};
+    (@declare [] $(#[doc = $doc:literal])+ $name:ident {
+        $($(#[doc = $variant_doc:literal])+ $variant:ident = $text:literal,)+
+    }) => {
         $(#[doc = $doc])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
         pub enum $name {
@@ -279,22 +344,45 @@ macro_rules! choices {
         }
 
         impl $name {
-            /// All of them, in the order of their declaration.
-            pub const ALL: &[$name] = &[$($name::$variant),+];
-
             /// Name in configuration files.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }
             }
         }
-
-        super::declare::leaf! {
-            $name: Kind::Choice {
-                names: &[$($text),+],
-                docs: &[$(concat!($($variant_doc),+)),+],
-            }, |value| Tree::Choice(value.name());
+    };
+    (@declare [$role:ident] $(#[doc = $doc:literal])+ $name:ident {
+        $($(#[doc = $variant_doc:literal])+ $variant:ident = $text:literal,)+
+    }) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[doc = $variant_doc])+ $variant,)+
+            /// A registered one.
+            PlugIn(super::plugins::Chosen),
         }
-    )+};
+
+        impl $name {
+            /// Name in configuration files.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($name::$variant => $text,)+
+                    $name::PlugIn(chosen) => chosen.name(),
+                }
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
+                let Kind::Choice(choices) = <$name as Parameter>::KIND else { unreachable!("it is a choice") };
+                match super::plugins::read_name(from, stringify!($name), choices)? {
+                    $($text => Ok($name::$variant),)+
+                    name => Ok($name::PlugIn(super::plugins::Chosen::named(name))),
+                }
+            }
+        }
+    };
+    (@role) => { None };
+    (@role $role:ident) => { Some(crate::registry::Role::$role) };
 }
 pub(super) use choices;
 
@@ -328,12 +416,12 @@ macro_rules! sections {
                 pub(super) const SECTION: &Section = &Section {
                     name: stringify!($name),
                     doc: concat!($($doc),+),
-                    fields: &[$(Field {
+                    listed: Listed::Fields(&[$(Field {
                         key: stringify!($key),
                         doc: concat!($($field_doc),+),
                         kind: <$type as Parameter>::KIND,
                         limits: sections!(@limits $($limits)?),
-                    }),+],
+                    }),+]),
                     directives: &[$(Field {
                         key: stringify!($raw_key),
                         doc: concat!($($raw_doc),+),

@@ -97,8 +97,8 @@ fn explain_row(row: &Declared, rows: &[Declared]) -> String {
             paragraph("A list; each item states all of these:", 4, &mut text);
             text.push_str(&children(&format!("{key}[]"), rows));
         }
-        Kind::Choice { names, docs } => {
-            for (name, doc) in names.iter().zip(docs) {
+        Kind::Choice(choices) => {
+            for (name, doc) in choices.names().iter().zip(choices.docs()) {
                 let mut choice = format!("    {name:<14}");
                 let lines = wrap(doc, WIDTH - 18);
                 choice.push_str(&lines.join(&format!("\n{:18}", "")));
@@ -157,7 +157,7 @@ pub(crate) fn kind_name(field: &Field) -> String {
         (Kind::Integer, None) => "Integer.".into(),
         (Kind::Bool, _) => "true or false.".into(),
         (Kind::Text, _) => "String.".into(),
-        (Kind::Choice { names, .. }, _) => format!("One of {}.", names.join(", ")),
+        (Kind::Choice(choices), _) => format!("One of {}.", choices.names().join(", ")),
         (Kind::Section(_), _) => "Section.".into(),
         (Kind::List(_), _) => "List.".into(),
     }

@@ -149,7 +149,8 @@ pub(super) fn leaf(
         },
         Kind::Bool => matches!(text, "true" | "false"),
         Kind::Text => entry.shape == Shape::Text,
-        Kind::Choice { names, .. } => {
+        Kind::Choice(choices) => {
+            let names = choices.names();
             let bare = text.trim_matches('"');
             if entry.shape == Shape::Text && names.contains(&bare) {
                 hint = Some(format!("without quotes: `{bare}`"));
@@ -221,7 +222,7 @@ pub(super) fn expectation(kind: &Kind, field: Option<&Field>) -> String {
         (Kind::Integer, None) => "an integer".into(),
         (Kind::Bool, _) => "true or false".into(),
         (Kind::Text, _) => "a string in double quotes".into(),
-        (Kind::Choice { names, .. }, _) => format!("one of {}", names.join(", ")),
+        (Kind::Choice(choices), _) => format!("one of {}", choices.names().join(", ")),
         (Kind::Section(_), _) => "a section `( key: value, … )`".into(),
         (Kind::List(_), _) => "a list `[ …, … ]`".into(),
     }
@@ -249,7 +250,7 @@ pub(super) fn integer(text: &str) -> Option<i128> {
 }
 
 fn keys(section: &Section) -> String {
-    section.directives.iter().chain(section.fields).map(|f| f.key).collect::<Vec<_>>().join(", ")
+    section.directives.iter().chain(section.fields()).map(|f| f.key).collect::<Vec<_>>().join(", ")
 }
 
 /// The message about an unknown key in the section at `path`.
@@ -258,13 +259,13 @@ fn unknown_key(path: &str, key: &str, section: &Section) -> Diagnostic {
     let message = format!("{place} has no key `{key}`");
     let homes = homes(Config::SECTION, "", key);
     // A word of another GPU model: first for a key of this section, then for any.
-    let beside = terms::among(key, section.fields.iter().map(|f| f.key));
+    let beside = terms::among(key, section.fields().iter().map(|f| f.key));
     let of_model =
         beside.map(|name| format!("here: `{}`", join(path, name))).or_else(|| terms::hint_of_key(key));
     if let Some(hint) = of_model.filter(|_| homes.is_empty()) {
         return Diagnostic::error(message).hint(hint);
     }
-    let hint = match (nearest(key, section.fields.iter().map(|f| f.key)), homes.as_slice()) {
+    let hint = match (nearest(key, section.fields().iter().map(|f| f.key)), homes.as_slice()) {
         (Some(name), _) if homes.is_empty() => format!("did you mean `{name}`?"),
         (_, [home, ..]) if home.is_empty() && !path.is_empty() => {
             format!("`{key}` belongs to the top level: is a `)` missing before it?")
@@ -288,7 +289,7 @@ fn unknown_key(path: &str, key: &str, section: &Section) -> Diagnostic {
 /// Paths of all sections that have this key.
 pub(super) fn homes(section: &Section, path: &str, key: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for field in section.fields {
+    for field in section.fields() {
         if field.key == key {
             found.push(path.to_owned());
         }

@@ -19,7 +19,7 @@ pub(super) struct Declared {
 /// All sections, lists and parameters. A section precedes its contents.
 pub(super) fn declared() -> Vec<Declared> {
     fn walk(section: &'static Section, path: &str, rows: &mut Vec<Declared>) {
-        for field in section.directives.iter().chain(section.fields) {
+        for field in section.directives.iter().chain(section.fields()) {
             let key = join(path, field.key);
             rows.push(Declared { key: key.clone(), field });
             match field.kind {
@@ -93,7 +93,7 @@ fn unknown(key: &str, wanted: &str, rows: &[Declared]) -> Diagnostic {
     }
     let beside = || {
         let (path, section) = within.as_ref()?;
-        nearest(name, section.fields.iter().map(|field| field.key)).map(|near| join(path, near))
+        nearest(name, section.fields().iter().map(|field| field.key)).map(|near| join(path, near))
     };
     let whole = || nearest(wanted, rows.iter().map(|row| row.key.as_str())).map(str::to_owned);
     let by_name = || {
@@ -105,7 +105,7 @@ fn unknown(key: &str, wanted: &str, rows: &[Declared]) -> Diagnostic {
     }
     match within {
         Some((path, section)) if !path.is_empty() => {
-            let keys: Vec<&str> = section.fields.iter().map(|field| field.key).collect();
+            let keys: Vec<&str> = section.fields().iter().map(|field| field.key).collect();
             error.hint(format!("keys of `{path}`: {}", keys.join(", ")))
         }
         _ => error.hint("`config explain core` lists what a section has"),

@@ -125,7 +125,7 @@ fn section(declared: &Section, path: &str, defaults: &[Leaf], text: &mut String)
         "| key | value |{default_column} meaning |\n|---|---|{}---|",
         if in_list { "" } else { "---|" }
     );
-    for field in declared.directives.iter().chain(declared.fields) {
+    for field in declared.directives.iter().chain(declared.fields()) {
         let key = join(path, field.key);
         let default = defaults.iter().find(|leaf| leaf.key == key && field.kind_is_plain());
         let default = default.map_or_else(String::new, |leaf| format!("`{}`", leaf.value));
@@ -142,15 +142,15 @@ fn section(declared: &Section, path: &str, defaults: &[Leaf], text: &mut String)
             field.doc.trim()
         );
     }
-    for field in declared.fields {
-        if let Kind::Choice { names, docs } = field.kind {
+    for field in declared.fields() {
+        if let Kind::Choice(choices) = field.kind {
             let _ = writeln!(text, "\n`{}` is one of\n", field.key);
-            for (name, doc) in names.iter().zip(docs) {
+            for (name, doc) in choices.names().iter().zip(choices.docs()) {
                 let _ = writeln!(text, "- {}", wrap(&format!("`{name}`: {doc}"), WIDTH - 2).join("\n  "));
             }
         }
     }
-    for field in declared.fields {
+    for field in declared.fields() {
         match field.kind {
             Kind::Section(inner) => section(inner, &join(path, field.key), defaults, text),
             Kind::List(inner) => section(inner, &format!("{}[]", join(path, field.key)), defaults, text),
@@ -163,7 +163,7 @@ fn value_column(field: &Field, path: &str) -> String {
     match field.kind {
         Kind::Section(_) => format!("section `{}`", join(path, field.key)),
         Kind::List(_) => format!("list of `{}[]`", join(path, field.key)),
-        Kind::Choice { .. } => "a name, below".into(),
+        Kind::Choice(_) => "a name, below".into(),
         _ => {
             let name = kind_name(field).to_lowercase();
             name.trim_start_matches("integer, ").trim_end_matches('.').replace("mhz", "MHz")

@@ -12,6 +12,7 @@ mod load;
 mod manual;
 pub mod model;
 pub mod network;
+mod plugins;
 mod presets;
 pub mod routes;
 mod rules;
@@ -27,6 +28,7 @@ pub use dot::dot;
 pub use load::{from_text, load, load_with_settings, load_with_warnings};
 pub use manual::manual;
 pub use model::*;
+pub use plugins::{Chosen, install};
 
 pub use presets::{PARTS, PRESETS};
 pub use schema::schema;

@@ -6,6 +6,7 @@
 
 pub use super::choices::*;
 use super::declare::*;
+pub use super::plugins::PlugIns;
 use wave_isa::ExecClass;
 
 /// Longest delay that a configuration may state, in cycles.
@@ -55,6 +56,8 @@ sections! {
         pub l2: L2,
         /// Memory channels.
         pub dram: Dram,
+        /// Parameters of plug-ins: a section for each one that a program registers and that has any.
+        pub plugins: PlugIns,
     }
 
     /// Optional instructions of the instruction set.
@@ -259,6 +262,13 @@ sections! {
         pub replacement: Replacement,
         /// What a store does. Atomics and uncached accesses are as their scope and hint say.
         pub write_policy: WritePolicy,
+        /// What asks for lines before a wave does.
+        pub prefetcher: Prefetch,
+        /// Lines that may wait to be prefetched; without a prefetcher none do.
+        #[limits(range(1, MAX_ENTRIES).of("lines"))]
+        pub prefetch_entries: u32,
+        /// What stands between the L1 and its port to the interconnect.
+        pub path: L1Path,
         /// Cycles from an access to a hit's data.
         #[limits(range(1, MAX_LATENCY).of("cycles"))]
         pub hit_latency_cycles: u32,

@@ -19,7 +19,7 @@ fn section(declared: &Section, defaults: Option<&Tree>) -> Map<String, Value> {
     for field in declared.directives {
         properties.insert(field.key.into(), Value::Object(property(field, None)));
     }
-    for (i, field) in declared.fields.iter().enumerate() {
+    for (i, field) in declared.fields().iter().enumerate() {
         let default = match defaults {
             Some(Tree::Section(values)) => values.get(i),
             _ => None,
@@ -38,15 +38,15 @@ fn property(field: &Field, default: Option<&Tree>) -> Map<String, Value> {
         Kind::Integer => object(json!({ "type": "integer" })),
         Kind::Bool => object(json!({ "type": "boolean" })),
         Kind::Text => object(json!({ "type": "string" })),
-        Kind::Choice { names, docs } => {
+        Kind::Choice(choices) => {
             let choice = |(name, doc): (&&str, &&str)| json!({ "const": name, "description": doc.trim() });
-            object(json!({ "oneOf": names.iter().zip(docs).map(choice).collect::<Vec<_>>() }))
+            object(json!({ "oneOf": choices.names().iter().zip(choices.docs()).map(choice).collect::<Vec<_>>() }))
         }
         Kind::Section(inner) => section(inner, default),
         Kind::List(inner) => {
             // List items have no defaults, so all of their keys are required.
             let mut items = section(inner, None);
-            let keys: Vec<&str> = inner.fields.iter().map(|f| f.key).collect();
+            let keys: Vec<&str> = inner.fields().iter().map(|f| f.key).collect();
             items.insert("required".into(), json!(keys));
             object(json!({ "type": "array", "items": items }))
         }

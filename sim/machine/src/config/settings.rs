@@ -96,7 +96,7 @@ impl Config {
         let form = match kind {
             Kind::Integer => Form::Integer(field.and_then(|f| f.limits).map_or("", |limits| limits.unit)),
             Kind::Bool => Form::Boolean,
-            Kind::Choice { names, .. } => Form::Choice(names),
+            Kind::Choice(choices) => Form::Choice(choices.names()),
             _ => Form::Text,
         };
         Ok(Settable { path: named, form })
@@ -223,7 +223,7 @@ impl Setting {
             at = step.place.clone();
             (kind, place) = match (step.kind, kind, place) {
                 (StepKind::Key, Kind::Section(section), Tree::Section(values)) => {
-                    let known = section.fields.iter().zip(values).find(|(f, _)| f.key == step.name);
+                    let known = section.fields().iter().zip(values).find(|(f, _)| f.key == step.name);
                     let Some((found, value)) = known else {
                         let message = format!("`{}` is no parameter that can be set", self.key);
                         return Err(Diagnostic::error(message).at(self.source.place(at)));
@@ -265,8 +265,8 @@ impl Setting {
             }
             Kind::Bool => text.parse().ok().map(Tree::Bool),
             Kind::Text => Some(Tree::Text(text.trim_matches('"').to_owned())),
-            Kind::Choice { names, .. } => {
-                names.iter().find(|name| **name == text).map(|name| Tree::Choice(name))
+            Kind::Choice(choices) => {
+                choices.names().iter().find(|name| **name == text).map(|name| Tree::Choice(name))
             }
             Kind::Section(_) | Kind::List(_) => None,
         }
@@ -276,7 +276,7 @@ impl Setting {
     fn not_inside(&self, path: &str, kind: Kind, value: &Tree, at: Range<usize>) -> Diagnostic {
         let (message, hint) = match (kind, value) {
             (Kind::Section(section), _) => {
-                let keys: Vec<&str> = section.fields.iter().map(|f| f.key).collect();
+                let keys: Vec<&str> = section.fields().iter().map(|f| f.key).collect();
                 (format!("`{path}` is a section: set one of its keys"), keys.join(", "))
             }
             (Kind::List(_), Tree::List(items)) => {

@@ -43,7 +43,7 @@ pub(super) fn ron(tree: &Tree) -> String {
 fn fields(section: &Section, tree: &Tree, depth: usize, text: &mut String) {
     let Tree::Section(values) = tree else { return };
     let indent = "    ".repeat(depth);
-    for (i, (field, value)) in section.fields.iter().zip(values).enumerate() {
+    for (i, (field, value)) in section.fields().iter().zip(values).enumerate() {
         if i > 0 && matches!(field.kind, Kind::Section(_) | Kind::List(_)) {
             text.push('\n');
         }
@@ -69,7 +69,7 @@ fn fields(section: &Section, tree: &Tree, depth: usize, text: &mut String) {
 
 /// Describes the keys of a list's items, once before the list.
 fn item_comments(section: &Section, indent: &str, text: &mut String) {
-    for field in section.fields {
+    for field in section.fields() {
         comment(&format!("- {}: {}", field.key, describe(field)), indent, text);
         if let Kind::List(inner) = field.kind {
             item_comments(inner, indent, text);
@@ -83,7 +83,7 @@ fn items(section: &Section, list: &[Tree], depth: usize, text: &mut String) {
     for item in list {
         let Tree::Section(values) = item else { continue };
         let _ = write!(text, "{indent}(");
-        for (i, (field, value)) in section.fields.iter().zip(values).enumerate() {
+        for (i, (field, value)) in section.fields().iter().zip(values).enumerate() {
             let comma = if i == 0 { "" } else { ", " };
             match (field.kind, value) {
                 (Kind::List(inner), Tree::List(list)) => {
@@ -106,8 +106,8 @@ fn describe(field: &Field) -> String {
     if let Some(limits) = field.limits {
         let _ = write!(text, " ({})", limits.summary());
     }
-    if let Kind::Choice { names, .. } = field.kind {
-        let _ = write!(text, " ({})", names.join(", "));
+    if let Kind::Choice(choices) = field.kind {
+        let _ = write!(text, " ({})", choices.names().join(", "));
     }
     text
 }

@@ -26,7 +26,7 @@ pub fn leaves(config: &Config) -> Vec<Leaf> {
 
 fn section(declared: &Section, tree: &Tree, key: &str, path: &str, leaves: &mut Vec<Leaf>) {
     let Tree::Section(values) = tree else { return };
-    for (field, value) in declared.fields.iter().zip(values) {
+    for (field, value) in declared.fields().iter().zip(values) {
         let (key, path) = (join(key, field.key), join(path, field.key));
         match (field.kind, value) {
             (Kind::Section(inner), value) => section(inner, value, &key, &path, leaves),

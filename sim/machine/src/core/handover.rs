@@ -109,6 +109,7 @@ impl Core {
             slots |= 1 << slot;
             self.waves.start_at(slot, index, &standing, ops);
             self.touch(slot);
+            self.tell_arrival(start, slot);
             if self.file.journal.is_kept() {
                 self.file.journal.starts_wave(slot);
             }
@@ -191,6 +192,8 @@ impl Core {
             taken |= 1 << slot;
             if is_other {
                 self.waves.replace(slot, index, standing.id);
+                self.tell_end(now, slot);
+                self.tell_arrival(now, slot);
             }
             self.put_wave(slot, &standing, is_other, ops);
         }

@@ -12,7 +12,7 @@ use super::straight::{READ_WITHIN, oldest_waits};
 use super::uop::{Kind, MicroOp, MicroOps};
 use super::wait::Wait;
 use super::wave::{InFlight, Slot, SlotMask};
-use crate::clock::Cycle;
+use crate::clock::{Cycle, NEVER};
 use crate::config::IssuePolicy;
 use crate::stats::SlotUse;
 use wave_isa::Scope;
@@ -32,6 +32,7 @@ impl Core {
         if self.waves.faulting != 0 {
             self.look_at_faults(now, ops)?;
         }
+        self.look_at_choices(now);
         let mut first = 0;
         let mut all_issued: SlotMask = 0;
         // A scheduler that issues may set the bit of a later one, which then looks again in this cycle.
@@ -54,7 +55,9 @@ impl Core {
                 if self.spec.policy == IssuePolicy::TwoLevel {
                     ready &= sched.active_set;
                 }
-                if ready == 0 {
+                self.schedulers[scheduler].changes_at = NEVER;
+                let picked = if ready == 0 { None } else { self.pick(now, scheduler, ready, ops) };
+                let Some(slot) = picked else {
                     let reason = self.why_not(now, scheduler, issued);
                     self.schedulers[scheduler].waits_for = reason;
                     self.account.slots[reason as usize] += 1;
@@ -62,8 +65,8 @@ impl Core {
                         Event::Charge(self.charge(now, scheduler, reason, issued))
                     });
                     continue;
-                }
-                let slot = self.pick(scheduler, ready);
+                };
+                self.tell_issue(now, scheduler, slot, ops);
                 self.schedulers[scheduler].last_issued = slot;
                 issued |= 1 << slot;
                 self.activity.progress = true;
@@ -129,13 +132,15 @@ impl Core {
         self.activity.stale |= 1 << self.waves.waves[slot].scheduler;
     }
 
-    fn pick(&self, scheduler: usize, ready: SlotMask) -> Slot {
+    /// The wave that issues among ready ones. Only a registered policy lets none issue.
+    fn pick(&mut self, now: Cycle, scheduler: usize, ready: SlotMask, ops: &MicroOps) -> Option<Slot> {
         let last = self.schedulers[scheduler].last_issued;
-        match self.spec.policy {
+        Some(match self.spec.policy {
             IssuePolicy::Lrr | IssuePolicy::TwoLevel => next_in_turn(ready, last),
             IssuePolicy::Gto if ready >> last & 1 != 0 => last,
             IssuePolicy::Gto | IssuePolicy::Oldest => self.waves.oldest(ready),
-        }
+            IssuePolicy::PlugIn(_) => return self.ask(now, scheduler, ready, ops),
+        })
     }
 
     /// `two_level`: waves that wait for memory, drain or are at a barrier leave the active set, and the

@@ -24,6 +24,7 @@ mod registers;
 pub(crate) mod release;
 pub mod report;
 mod resolve;
+mod scheduling;
 mod spec;
 pub mod stage;
 mod straight;
@@ -37,6 +38,7 @@ pub(crate) mod writeback;
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
 use crate::config::Config;
 use crate::memory::{L1, LineData, MemoryPort, ReplyKind, Request};
+use crate::registry::{Plugged, WarpScheduler};
 use crate::stats::SlotUse;
 use account::Account;
 use collector::{Banks, Collectors};
@@ -57,7 +59,7 @@ use workgroup::{Shape, Start, Workgroup};
 use writeback::WritePorts;
 
 /// One scheduler of a core and the state that it does not share.
-#[derive(Debug, Clone, Capture)]
+#[derive(Debug, Capture)]
 struct Scheduler {
     /// Its wave slots.
     #[spec]
@@ -65,6 +67,10 @@ struct Scheduler {
     last_issued: Slot,
     /// Active set of the policy `two_level`.
     active_set: SlotMask,
+    /// The policy of a plug-in.
+    registered: Option<Plugged<dyn WarpScheduler>>,
+    /// First cycle in which that policy may choose otherwise by itself; [`NEVER`] if none.
+    changes_at: Cycle,
     collectors: Collectors,
     banks: Banks,
     recent: Recent,
@@ -156,7 +162,15 @@ impl Core {
     pub(crate) const ICACHE: u32 = ICACHE_TAG;
 
     /// A core without resident waves at cycle `start`.
-    pub fn new(config: &Config, index: u32, launch: &CoreLaunch, l1: L1, links: Links, start: Cycle) -> Core {
+    pub fn new(
+        config: &Config,
+        index: u32,
+        launch: &CoreLaunch,
+        mut l1: L1,
+        links: Links,
+        start: Cycle,
+    ) -> Core {
+        l1.set_memory_bytes(launch.device_bytes);
         let c = &config.core;
         let spec = Spec::new(config, index, launch);
         let schedulers = c.schedulers as usize;
@@ -172,6 +186,8 @@ impl Core {
                     slots: slots_of(s),
                     last_issued: s,
                     active_set: 0,
+                    registered: scheduling::registered(config, index, s as u32, slots_of(s)),
+                    changes_at: NEVER,
                     collectors: Collectors::new(c.registers.collectors, spec.width),
                     banks: Banks::new(c.registers.banks),
                     recent: Recent::default(),
@@ -278,7 +294,7 @@ impl Core {
             self.activity.wake = if self.activity.progress { now + 1 } else { self.next_event(now) };
         }
         let closing = self.closing();
-        if closing != 0 || self.l1.leaves_from() <= now {
+        if closing != 0 || self.l1.leaves_from() <= now || self.l1.prefetches_from() <= now {
             self.activity.moved |= self.tick_l1(now, closing, probe);
         }
         Ok(())
@@ -313,9 +329,26 @@ impl Core {
     /// Takes one reply of the memory side if one has arrived.
     #[inline]
     fn receive_reply(&mut self, now: Cycle) {
+        if self.l1.next_path_reply() <= now && self.take_path_reply(now) {
+            return;
+        }
         if self.links.port.next_reply().is_some_and(|at| at <= now) {
             self.take_reply(now);
         }
+    }
+
+    /// Hands the L1 an answer of the block between it and the port. False if it has no room.
+    fn take_path_reply(&mut self, now: Cycle) -> bool {
+        let Some((at, reply)) = self.l1.take_path_reply() else { return false };
+        let lsu = &mut self.lsu;
+        if !self.l1.accept(now, &reply, &mut |owner, line| lsu.take_values(owner, line)) {
+            self.l1.return_path_reply((at, reply));
+            return false;
+        }
+        self.l1.recycle(reply);
+        self.tell_schedulers();
+        self.activity.moved = true;
+        true
     }
 
     /// Hands the arrived reply to its receiver: the instruction cache, the releases or the L1.
@@ -334,6 +367,7 @@ impl Core {
         if let Some(reply) = self.links.port.pop_reply(now) {
             self.l1.recycle(reply);
         }
+        self.tell_schedulers();
         self.activity.moved = true;
     }
 
@@ -367,6 +401,7 @@ impl Core {
             .max(now + 1);
         departure
             .min(shadow)
+            .min(self.next_choice())
             .min(self.latches.execute_to_write_back.next_due(now))
             .min(self.fetch.next_event())
     }

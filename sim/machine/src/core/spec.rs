@@ -24,6 +24,8 @@ pub(crate) struct Spec {
     pub issue_width: usize,
     /// Issue policy.
     pub policy: IssuePolicy,
+    /// The issue policy is one of a plug-in.
+    pub is_registered: bool,
     /// Size of the active set of `two_level`.
     pub two_level_active: u32,
     /// Cycles of a shadow (B1).
@@ -60,6 +62,7 @@ impl Spec {
             width: c.wave_width as usize,
             issue_width: c.issue.width as usize,
             policy: c.issue.policy,
+            is_registered: matches!(c.issue.policy, IssuePolicy::PlugIn(_)),
             two_level_active: c.issue.two_level_active,
             branch_latency: Cycle::from(c.branch_latency_cycles),
             collectors_per_scheduler: c.registers.collectors as usize,

@@ -325,6 +325,11 @@ impl Waves {
         self.resident |= bit;
     }
 
+    /// Per slot, the slots whose waves arrived before its own; meaningful for resident ones.
+    pub(super) fn older(&self) -> &[SlotMask] {
+        &self.older
+    }
+
     /// The slots whose waves arrived before that of this one.
     pub(super) fn older_than(&self, slot: Slot) -> SlotMask {
         self.older[slot]

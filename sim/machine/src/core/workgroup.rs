@@ -75,6 +75,7 @@ impl Core {
             slots |= 1 << slot;
             self.waves.start(slot, self.spec.shape.lanes(wave_id, self.spec.width as u32), index, wave_id);
             self.touch(slot);
+            self.tell_arrival(now, slot);
             if self.file.journal.is_kept() {
                 self.file.journal.starts_wave(slot);
             }
@@ -116,6 +117,7 @@ impl Core {
         self.settle_residents(now);
         self.waves.release(slot);
         self.touch(slot);
+        self.tell_end(now, slot);
         let workgroup = &mut self.workgroups[index];
         workgroup.slots &= !(1 << slot);
         if workgroup.slots == 0 {

@@ -67,7 +67,7 @@ impl State {
 
     fn new(config: &Config, program: &Program, memory: Vec<u8>) -> State {
         let (memory, ports) = MemorySystem::new(config, memory, &program.code);
-        let caches = ports.into_iter().map(|port| (L1::new(config), port)).collect();
+        let caches = ports.into_iter().zip(0..).map(|(port, core)| (L1::new(config, core), port)).collect();
         State { memory, caches, now: 0, run: None }
     }
 }

@@ -1,6 +1,7 @@
 //! Packets between a core and the memory side.
 
 use super::geometry::LineGeometry;
+use crate::registry::{Reference, ReferenceKind, Requester};
 use wave_capture::Capture;
 use wave_isa::table::{AtomicOp, CacheHint};
 
@@ -107,6 +108,17 @@ impl Request {
     /// Bytes written, or bytes of the words that an atomic touches; 0 for a read.
     pub(crate) fn byte_mask(&self) -> u128 {
         self.values.as_ref().map_or(0, |values| values.byte_mask)
+    }
+
+    /// What a plug-in is told of it at the L2.
+    pub(super) fn reference(&self) -> Reference {
+        let kind = match self.kind {
+            RequestKind::Read | RequestKind::Release => ReferenceKind::Load,
+            RequestKind::Write => ReferenceKind::Store,
+            RequestKind::Atomic(_) => ReferenceKind::Atomic,
+        };
+        let streaming = self.hint == CacheHint::Streaming;
+        Reference { line: self.line, by: Requester::core(self.core), kind, streaming }
     }
 
     /// Sectors in the packet: those that a write or an atomic touches, else none.

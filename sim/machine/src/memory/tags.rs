@@ -2,8 +2,9 @@
 
 use super::geometry::LineNumber;
 use super::message::LineData;
-use super::replacement::Order;
+use super::replacement::{CachePlace, Order};
 use crate::config::Replacement;
+use crate::registry::{PlugIn, Reference};
 use std::ops::Range;
 use wave_capture::Capture;
 
@@ -36,7 +37,7 @@ pub struct CacheLine {
 }
 
 /// The tags of a cache and the state of its replacement policy.
-#[derive(Debug, Clone, Capture)]
+#[derive(Debug, Capture)]
 pub(super) struct Tags {
     #[spec]
     sets: u32,
@@ -66,10 +67,10 @@ pub(super) fn position(values: &[u32], value: u32) -> Option<usize> {
 
 impl Tags {
     /// An empty cache of `bytes` with at least one set. [`Replacement::Plru`] needs a power of two of ways.
-    pub(super) fn new(bytes: u32, line_bytes: u32, ways: u32, replacement: Replacement) -> Tags {
-        let sets = (bytes / line_bytes / ways).max(1);
+    pub(super) fn new(bytes: u32, ways: u32, replacement: Replacement, place: &CachePlace<'_>) -> Tags {
+        let sets = (bytes / place.line_bytes / ways).max(1);
         let frames = (sets * ways) as usize;
-        let order = Order::new(replacement, sets as usize, ways as usize);
+        let order = Order::new(replacement, place, sets as usize, ways as usize);
         let mask = sets.is_power_of_two().then_some(sets - 1);
         Tags { sets, mask, ways, tags: vec![EMPTY; frames], order }
     }
@@ -127,17 +128,27 @@ impl Tags {
         self.order.victim(set, may_leave).map(|i| Frame(i as u32))
     }
 
-    /// Puts a line into a frame.
+    /// Puts a line into a frame for a reference.
     #[inline]
-    pub(super) fn install(&mut self, frame: Frame, line: LineNumber) {
-        self.tags[frame.index()] = line.0;
-        self.order.installed(frame.index());
+    pub(super) fn install(&mut self, frame: Frame, line: LineNumber, by: impl FnOnce() -> Reference) {
+        let before = std::mem::replace(&mut self.tags[frame.index()], line.0);
+        self.order.installed(frame.index(), before != EMPTY, by);
     }
 
-    /// A line was used by an access that is not streaming.
+    /// A line was used by a reference that is not streaming.
     #[inline]
-    pub(super) fn touch(&mut self, frame: Frame) {
-        self.order.used(frame.index());
+    pub(super) fn touch(&mut self, frame: Frame, by: impl FnOnce() -> Reference) {
+        self.order.used(frame.index(), by);
+    }
+
+    /// Number of sets.
+    pub(super) fn sets(&self) -> usize {
+        self.sets as usize
+    }
+
+    /// Values of the counters of the plug-in that replaces lines here, if one does.
+    pub(super) fn plug_in_counters(&self) -> Option<(&'static PlugIn, Vec<u64>)> {
+        self.order.counters()
     }
 
     /// Marks a line as the next victim, where the policy can do that.
@@ -161,15 +172,24 @@ impl Tags {
 }
 
 #[cfg(test)]
+impl Tags {
+    /// An empty cache of a built-in policy.
+    pub(super) fn of_built_in(bytes: u32, line_bytes: u32, ways: u32, replacement: Replacement) -> Tags {
+        let plugins = crate::config::Config::example().plugins;
+        Tags::new(bytes, ways, replacement, &CachePlace { plugins: &plugins, level: 1, index: 0, line_bytes })
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn lines_go_to_the_set_of_their_index() {
-        let mut tags = Tags::new(6 * 128, 128, 2, Replacement::Lru);
+        let mut tags = Tags::of_built_in(6 * 128, 128, 2, Replacement::Lru);
         let frame = tags.victim(4, |_| true).unwrap();
         assert_eq!(frame, Frame(2));
-        tags.install(frame, LineNumber(4));
+        tags.install(frame, LineNumber(4), Reference::none);
         assert_eq!(tags.find(4, LineNumber(4)), Some(frame));
         assert_eq!(tags.find(5, LineNumber(4)), None);
         tags.clear();

@@ -2,6 +2,7 @@
 
 use super::geometry::LineGeometry;
 use crate::config::Config;
+use crate::registry::{Reference, ReferenceKind, Requester};
 use std::collections::VecDeque;
 use wave_isa::table::CacheHint;
 
@@ -22,6 +23,15 @@ pub(super) struct Touched {
     /// Bytes written.
     pub(super) written: u128,
     pub(super) hint: CacheHint,
+}
+
+impl Touched {
+    /// What a plug-in is told of it. Which core it was is not known.
+    pub(super) fn reference(&self) -> Reference {
+        let kind = if self.written == 0 { ReferenceKind::Load } else { ReferenceKind::Store };
+        let streaming = self.hint == CacheHint::Streaming;
+        Reference { line: self.line, by: Requester::core(0), kind, streaming }
+    }
 }
 
 /// The last accesses, oldest first.

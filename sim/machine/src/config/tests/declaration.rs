@@ -103,7 +103,7 @@ fn every_parameter_is_documented_and_every_integer_has_a_range() {
                 let limits = row.field.limits.unwrap_or_else(|| panic!("{} has no range", row.key));
                 assert!(limits.allows(limits.min) && limits.allows(limits.max), "{}: {limits}", row.key);
             }
-            Kind::Choice { names, docs } => assert_eq!(names.len(), docs.len()),
+            Kind::Choice(choices) => assert_eq!(choices.names().len(), choices.docs().len()),
             _ => assert_eq!(row.field.limits, None),
         }
     }
@@ -112,7 +112,8 @@ fn every_parameter_is_documented_and_every_integer_has_a_range() {
 #[test]
 fn every_choice_is_read_by_its_documented_name() {
     for row in declared() {
-        let Kind::Choice { names, .. } = row.field.kind else { continue };
+        let Kind::Choice(choices) = row.field.kind else { continue };
+        let names = choices.names();
         for &name in names.iter().filter(|_| !row.key.contains("[]")) {
             // The topology `edges` needs links.
             let edge = "[(from: \"core0\", to: \"slice0\", both_ways: true, latency_cycles: 1, bytes_per_cycle: 8, \
@@ -160,7 +161,7 @@ fn the_hash_tells_every_parameter_apart_and_ignores_prose() {
                 if limits.allows(larger) { larger } else { value / 2 }.to_string()
             }
             (Kind::Bool, _) => (leaf.value == "false").to_string(),
-            (Kind::Choice { names, .. }, _) => names.iter().find(|&&n| n != leaf.value).unwrap().to_string(),
+            (Kind::Choice(choices), _) => choices.names().iter().find(|&&n| n != leaf.value).unwrap().to_string(),
             _ => "\"other\"".into(),
         };
         // The value may violate a rule, but the hash must still differ.

@@ -19,6 +19,7 @@ use super::wave::{InFlight, Slot};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::memory::{Access, Operation, Reject, Response, ResponseKind};
+use crate::registry::Requester;
 use coalesce::Payload;
 pub(crate) use instruction::MemoryInstruction;
 use instruction::Owner;
@@ -362,6 +363,7 @@ impl Core {
             && !self.l1.is_blocked()
         {
             self.access_l1(now, index, ops, probe);
+            self.tell_schedulers();
         }
         let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
         if self.lsu.head == Head::Idle {
@@ -521,8 +523,9 @@ impl Core {
             },
         };
         let hint = instruction.memory.hint;
-        let access =
-            Access { operation, hint, line: u64::from(line.address), owner: owner.0, epoch: epoch as u8 };
+        let by = Requester::wave(self.spec.index as u16, instruction.slot, instruction.word);
+        let (line, owner_bits, epoch) = (u64::from(line.address), owner.0, epoch as u8);
+        let access = Access { operation, hint, line, by, owner: owner_bits, epoch };
         let before =
             probe.wants(EventKind::LineAccess).then(|| (*self.l1.counters(), self.l1.loses(&access)));
         let result = self.l1.access(now, &access, &mut |_, values| {

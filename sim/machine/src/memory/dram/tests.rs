@@ -362,7 +362,7 @@ fn an_idle_channel_refreshes_on_time() {
 fn issued_for(transfers: &[(u32, u8, Command)]) -> Vec<Command> {
     let config = one_slice(DramPolicy::FrFcfs);
     let mut channel = Channel::new(&config, 2);
-    let mut slices = [Slice::new(&config, 0)];
+    let mut slices = [Slice::new(&config, 0, 0)];
     let mut agenda = Agenda::new([3]).0;
     channel.record_commands();
     for &(line, sectors, command) in transfers {
@@ -397,7 +397,7 @@ fn a_row_that_is_wanted_stays_open() {
 fn slices_of_a_channel_take_turns() {
     let config = machine(Dram { channels: 1, ..distinct() });
     let mut channel = Channel::new(&config, 2);
-    let mut slices = [Slice::new(&config, 0), Slice::new(&config, 0)];
+    let mut slices = [Slice::new(&config, 0, 0), Slice::new(&config, 0, 0)];
     let mut agenda = Agenda::new([3]).0;
     for line in 0..3 {
         for slice in &mut slices {

@@ -2,6 +2,7 @@
 
 use crate::memory::geometry::LineGeometry;
 use crate::memory::message::LineData;
+use crate::registry::{Reference, ReferenceKind, Requester};
 use crate::stats::counters;
 use wave_capture::Capture;
 use wave_isa::special::Scope;
@@ -32,6 +33,11 @@ counters! {
         installed_lines: "lines", "Lines put into the cache.";
         write_backs: "lines", "Dirty lines written to the L2: on eviction, before an access that bypasses the L1, or in a release.";
         evictions: "lines", "Lines evicted to make room for another.";
+        prefetches: "lines", "Lines that the prefetcher requested from the L2.";
+        prefetch_hits: "lines", "Prefetched lines that an access used before they left.";
+        prefetch_late: "lines", "Lines under prefetch that an access then waited for.";
+        prefetch_unused: "lines", "Prefetched lines that left without a use.";
+        prefetch_dropped: "lines", "Lines that the prefetcher asked for in vain: outside of device memory, present, outstanding, or the queue was full.";
         invalidations: "invalidations", "Invalidations of the whole L1. With write_back, dirty bytes stay.";
         invalidated_lines: "lines", "Lines that invalidations dropped completely or in part.";
     }
@@ -77,6 +83,8 @@ pub struct Access<'a> {
     pub hint: CacheHint,
     /// Byte address of the line.
     pub line: u64,
+    /// The wave and the instruction, for plug-ins.
+    pub(crate) by: Requester,
     /// Returned with the response; below 2³⁰.
     pub(crate) owner: u32,
     /// The open epoch of the core's stores, 0 or 1: a line that the access makes dirty joins it.
@@ -84,6 +92,17 @@ pub struct Access<'a> {
 }
 
 impl Access<'_> {
+    /// What a plug-in is told of it.
+    #[inline]
+    pub(super) fn reference(&self) -> Reference {
+        let kind = match self.operation {
+            Operation::Load { .. } => ReferenceKind::Load,
+            Operation::Store { .. } => ReferenceKind::Store,
+            Operation::Atomic { .. } => ReferenceKind::Atomic,
+        };
+        Reference { line: self.line, by: self.by, kind, streaming: self.hint == CacheHint::Streaming }
+    }
+
     /// Sectors that it touches.
     #[inline]
     pub(super) fn sectors(&self, geometry: LineGeometry) -> u8 {

@@ -67,6 +67,14 @@ impl L1 {
         Misfit::in_range(self.rejected_since.is_none_or(|since| since <= bounds.now), "rejected_since")?;
         let reads = self.outgoing().filter(|request| request.kind == super::RequestKind::Read);
         let here = reads.map(|request| (request.tag, request.sectors));
+        let answered = self.path.iter().flat_map(|path| path.answered());
+        if let Some(path) = &self.path {
+            path.check(bounds).map_err(|misfit| misfit.within("path"))?;
+        }
+        if let Some(prefetching) = &self.prefetching {
+            prefetching.check(bounds).map_err(|misfit| misfit.within("prefetching"))?;
+        }
+        let here = here.chain(answered);
         self.mshrs.check(bounds, here.chain(requested)).map_err(|misfit| misfit.within("mshrs"))
     }
 }

@@ -3,7 +3,7 @@
 use super::mshr::{MshrId, PendingAtomic, Waiter};
 use super::plan::{Plan, Wait};
 use super::write_policy::Write;
-use super::{Access, L1, Operation, Request, ResponseKind};
+use super::{Access, L1, Operation, ReferenceKind, Request, ResponseKind};
 use crate::clock::Cycle;
 use crate::memory::geometry::copy_bytes;
 use crate::memory::message::{LineData, MAX_LINE_BYTES, apply_atomic};
@@ -53,8 +53,9 @@ impl L1 {
         self.counters.hits += 1;
         self.responses.push_hit(now + self.spec.hit_latency, access.owner, ResponseKind::Loaded);
         take(access.owner, &self.data[self.place(frame)]);
+        self.use_prefetched(frame, access.line);
         if access.hint != CacheHint::Streaming {
-            self.tags.touch(frame);
+            self.tags.touch(frame, || access.reference());
         }
         false
     }
@@ -79,7 +80,8 @@ impl L1 {
         let mut old = *data;
         let written = apply_atomic(op, byte_mask, &mut old, swap, line);
         take(access.owner, &old);
-        self.tags.touch(frame);
+        self.use_prefetched(frame, access.line);
+        self.tags.touch(frame, || access.reference());
         match to {
             Write::Line => self.soil(frame, written, access.epoch),
             Write::Both => {
@@ -101,7 +103,7 @@ impl L1 {
             Operation::Load { sectors } => {
                 self.counters.loads += 1;
                 let waiter = Waiter { owner, sectors, hint: access.hint, atomic: None };
-                self.wait_for_line(now, access.line, wait, waiter, None);
+                self.wait_for_line(now, access, wait, waiter, None);
                 false
             }
             Operation::Atomic { op, byte_mask, data, swap, .. } => {
@@ -110,7 +112,7 @@ impl L1 {
                 let sectors = self.spec.geometry.sectors_of(byte_mask);
                 let waiter = Waiter { owner, sectors, hint: CacheHint::Cached, atomic: None };
                 let atomic = PendingAtomic { op, byte_mask, data: *data, swap };
-                self.wait_for_line(now, access.line, wait, waiter, Some(&atomic));
+                self.wait_for_line(now, access, wait, waiter, Some(&atomic));
                 true
             }
             Operation::Store { .. } => unreachable!("a store waits for no line"),
@@ -121,11 +123,12 @@ impl L1 {
     fn wait_for_line(
         &mut self,
         now: Cycle,
-        address: u64,
+        access: &Access,
         Wait { miss, frame, request, .. }: Wait,
         waiter: Waiter,
         atomic: Option<&PendingAtomic>,
     ) {
+        let address = access.line;
         let valid = frame.map_or(0, |frame| self.valid[frame.index()]);
         match (miss, request) {
             (Some(_), 0) => self.counters.mshr_hits += 1,
@@ -134,9 +137,13 @@ impl L1 {
         }
         let id = miss.unwrap_or_else(|| {
             let id = self.mshrs.allocate(self.spec.geometry.number(address), true);
-            self.mshrs[id].present = frame.is_some();
+            let mshr = &mut self.mshrs[id];
+            (mshr.present, mshr.by, mshr.kind) = (frame.is_some(), access.by, access.reference().kind);
             id
         });
+        if self.mshrs[id].kind == ReferenceKind::Prefetch {
+            self.wait_for_prefetch(id, access);
+        }
         // Sectors that are valid now are kept for the waiter, even if the line leaves meanwhile (M13).
         if let Some(frame) = frame {
             let place = self.place(frame);
@@ -187,7 +194,7 @@ impl L1 {
                 self.update(frame, byte_mask, data);
                 self.counters.store_hits += 1;
                 if hint == CacheHint::Cached {
-                    self.tags.touch(frame);
+                    self.tags.touch(frame, || access.reference());
                 }
             }
             _ => {}
@@ -204,12 +211,12 @@ impl L1 {
         };
         self.counters.stores += 1;
         if replace {
-            self.replace(now, frame, self.spec.geometry.number(access.line));
+            self.replace(now, frame, self.spec.geometry.number(access.line), &access.reference());
         } else {
             self.counters.store_hits += 1;
         }
         if access.hint == CacheHint::Cached {
-            self.tags.touch(frame);
+            self.tags.touch(frame, || access.reference());
         } else if replace {
             self.tags.demote(frame);
         }

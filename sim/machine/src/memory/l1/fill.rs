@@ -71,7 +71,7 @@ impl L1 {
 
     /// Installs sectors that have come.
     fn install(&mut self, now: Cycle, id: MshrId, sectors: u8, data: &LineData) {
-        let Mshr { line, present, .. } = self.mshrs[id];
+        let Mshr { line, present, by, kind, .. } = self.mshrs[id];
         // In an L1 that writes through only replies install lines, so a line absent at the miss is still
         // absent.
         let known_absent = !present && !self.dirty.writes_back();
@@ -81,11 +81,13 @@ impl L1 {
             None => {
                 // A reply never waits for room: if no line can leave, its own is not installed.
                 let Some(frame) = self.victim(line, Leaves::with(self.outgoing_room())) else { return };
-                self.replace(now, frame, line);
-                if self.mshrs.all_streaming(id) {
+                let streaming = self.mshrs.all_streaming(id);
+                let by = Reference { line: self.spec.geometry.address(line), by, kind, streaming };
+                self.replace(now, frame, line, &by);
+                if streaming {
                     self.tags.demote(frame);
                 } else {
-                    self.tags.touch(frame);
+                    self.tags.touch(frame, || by);
                 }
                 frame
             }

@@ -1,7 +1,7 @@
 //! The frames of an L1: how lines come into them, are written, and leave.
 
 use super::plan::Leaves;
-use super::{L1, Request};
+use super::{L1, L1Event, L1EventKind, Reference, ReferenceKind, Request};
 use crate::clock::Cycle;
 use crate::memory::geometry::{LineNumber, copy_bytes};
 use crate::memory::message::{LineData, MAX_LINE_BYTES};
@@ -30,14 +30,36 @@ impl L1 {
     }
 
     /// Puts a line into its [`victim`](Self::victim), which is then a clean frame without valid sectors.
-    pub(super) fn replace(&mut self, now: Cycle, frame: Frame, line: LineNumber) {
-        if self.tags.line(frame).is_some() {
+    pub(super) fn replace(&mut self, now: Cycle, frame: Frame, line: LineNumber, by: &Reference) {
+        if let Some(left) = self.tags.line(frame) {
             self.counters.evictions += 1;
+            self.tell_eviction(now, frame, self.spec.geometry.address(left), by);
             self.write_back(now, frame);
         }
         self.counters.installed_lines += 1;
-        self.tags.install(frame, line);
+        self.tags.install(frame, line, || *by);
+        if let Some(path) = &mut self.path {
+            path.installed(now, by.line);
+        }
+        if let Some(prefetching) = &mut self.prefetching {
+            prefetching.installed(frame, by.kind == ReferenceKind::Prefetch);
+        }
         self.valid[frame.index()] = 0;
+    }
+
+    /// Tells plug-ins that the line at an address leaves a frame.
+    fn tell_eviction(&mut self, now: Cycle, frame: Frame, line: u64, by: &Reference) {
+        if let Some(path) = &mut self.path {
+            let place = frame.index() * self.spec.geometry.line_bytes();
+            let data = &self.data[place..][..self.spec.geometry.line_bytes()];
+            path.evicted(now, line, self.valid[frame.index()], data);
+        }
+        if let Some(prefetching) = &mut self.prefetching {
+            self.counters.prefetch_unused += u64::from(prefetching.left(frame, line));
+        }
+        if let Some(events) = &mut self.events {
+            events.push(L1Event { now, reference: Reference { line, ..*by }, kind: L1EventKind::Evicted });
+        }
     }
 
     /// Sends the dirty bytes of a frame if there are any. The queue must have room.
@@ -118,6 +140,9 @@ impl L1 {
 
     /// Gives the bytes of its lines the values that `line` has of the line at an address.
     pub(crate) fn refresh(&mut self, line: impl Fn(u64) -> LineData) {
+        if let Some(path) = &mut self.path {
+            path.invalidate();
+        }
         for frame in (0..self.tags.frames() as u32).map(Frame) {
             if let Some(number) = self.tags.line(frame) {
                 let place = self.place(frame);
@@ -131,7 +156,8 @@ impl L1 {
     pub fn agrees_with(&self, line: impl Fn(u64) -> LineData) -> bool {
         let geometry = self.spec.geometry;
         let bytes = geometry.line_bytes();
-        self.data.chunks_exact(bytes).zip(&self.valid).enumerate().all(|(frame, (data, &valid))| {
+        // What a block on the path holds is not known.
+        self.path.is_none() && self.data.chunks_exact(bytes).zip(&self.valid).enumerate().all(|(frame, (data, &valid))| {
             let frame = Frame(frame as u32);
             let Some(number) = self.tags.line(frame) else { return true };
             let mask = geometry.bytes_of(valid) | self.dirty.of(frame);

@@ -15,7 +15,9 @@ mod fill;
 mod frames;
 mod mshr;
 mod outgoing;
+mod path;
 mod plan;
+mod prefetch;
 mod responses;
 mod state;
 mod write_policy;
@@ -30,13 +32,17 @@ mod write_back_tests;
 use super::geometry::{LineGeometry, LineNumber};
 use super::message::{Request, RequestKind, Values};
 use super::port::MemoryPort;
+use super::replacement::CachePlace;
 use super::tags::Tags;
 use crate::clock::{Cycle, NEVER};
-use crate::config::{Config, WritePolicy};
+use crate::config::{Config, IssuePolicy, WritePolicy};
+use crate::registry::{L1Event, L1EventKind, L1Outcome, PlugIn, Reference, ReferenceKind};
 pub use access::{Access, L1Counters, Operation, Reject};
 use dirty::Dirty;
 use mshr::Mshrs;
+use path::Path;
 use plan::{Plan, View, plan};
+use prefetch::Prefetching;
 use responses::Responses;
 pub(crate) use responses::{Response, ResponseKind};
 pub(super) use state::FIELDS;
@@ -47,6 +53,8 @@ use wave_capture::Capture;
 #[derive(Debug, Clone)]
 struct Spec {
     geometry: LineGeometry,
+    /// Index of the core.
+    core: u16,
     hit_latency: Cycle,
     write_policy: WritePolicy,
     /// Places in the queue of requests to the port.
@@ -54,7 +62,7 @@ struct Spec {
 }
 
 /// The L1 of one core.
-#[derive(Debug, Clone, Capture)]
+#[derive(Debug, Capture)]
 #[sound]
 pub struct L1 {
     #[spec]
@@ -78,6 +86,13 @@ pub struct L1 {
     /// Why the last access was rejected, as long as the reason holds.
     blocked: Option<Reject>,
     counters: L1Counters,
+    /// What asks for lines before a wave does.
+    prefetching: Option<Box<Prefetching>>,
+    /// What stands between the L1 and its port.
+    path: Option<Box<Path>>,
+    /// What the warp schedulers of plug-ins have not been told of yet, if there are any.
+    #[scratch]
+    events: Option<Vec<L1Event>>,
     /// Values of replies, for the next requests, into which the boxes go as they are.
     #[allow(clippy::vec_box)]
     #[scratch]
@@ -85,8 +100,8 @@ pub struct L1 {
 }
 
 impl L1 {
-    /// An empty cache.
-    pub fn new(config: &Config) -> L1 {
+    /// The empty cache of a core.
+    pub fn new(config: &Config, core: u32) -> L1 {
         let geometry = LineGeometry::new(config);
         let l1 = &config.core.l1;
         let writes_back = l1.write_policy.writes_back();
@@ -94,12 +109,16 @@ impl L1 {
         let least = if writes_back { 3 } else { 2 };
         let spec = Spec {
             geometry,
+            core: core as u16,
             hit_latency: Cycle::from(l1.hit_latency_cycles),
             write_policy: l1.write_policy,
             outgoing_capacity: (config.interconnect.queue_entries as usize).max(least),
         };
-        let tags = Tags::new(l1.bytes, l1.line_bytes, l1.ways, l1.replacement);
+        let (plugins, line_bytes) = (&config.plugins, l1.line_bytes);
+        let place = CachePlace { plugins, level: 1, index: core, line_bytes };
+        let tags = Tags::new(l1.bytes, l1.ways, l1.replacement, &place);
         let frames = tags.frames();
+        let listens = matches!(config.core.issue.policy, IssuePolicy::PlugIn(_));
         L1 {
             valid: vec![0; frames],
             dirty: Dirty::new(if writes_back { frames } else { 0 }),
@@ -112,6 +131,9 @@ impl L1 {
             rejected_since: None,
             blocked: None,
             counters: L1Counters::default(),
+            prefetching: Prefetching::new(config, &place, frames / l1.ways as usize),
+            path: Path::new(config, core),
+            events: listens.then(Vec::new),
             spare: Vec::new(),
             spec,
         }
@@ -148,7 +170,13 @@ impl L1 {
         take: &mut impl FnMut(u32, &[u8]),
     ) -> Result<bool, Reject> {
         debug_assert!(access.owner < frames::WRITE_BACK, "the upper bits of a tag are not the owner's");
-        let result = self.plan(access).map(|plan| self.execute(now, access, plan, take));
+        let plan = self.plan(access);
+        let result = plan.map(|plan| self.execute(now, access, plan, take));
+        if let Ok(plan) = plan
+            && (self.events.is_some() || self.prefetching.is_some())
+        {
+            self.tell_access(now, access, plan);
+        }
         match result {
             Ok(_) => {
                 self.blocked = None;
@@ -159,6 +187,38 @@ impl L1 {
             Err(reason) => self.refuse(now, reason),
         }
         result
+    }
+
+    /// Tells plug-ins of an access that was executed.
+    fn tell_access(&mut self, now: Cycle, access: &Access, plan: Plan) {
+        let outcome = match plan {
+            Plan::Hit(_) | Plan::Perform { .. } | Plan::Stay { replace: false, .. } => L1Outcome::Hit,
+            Plan::Wait(wait) if wait.miss.is_some() && wait.request == 0 => L1Outcome::Joined,
+            Plan::Wait(_) => L1Outcome::Miss,
+            Plan::Pass { .. } | Plan::Stay { .. } => L1Outcome::Passed,
+        };
+        let event = L1Event { now, reference: access.reference(), kind: L1EventKind::Access(outcome) };
+        if let Some(events) = &mut self.events {
+            events.push(event);
+        }
+        if let Some(prefetching) = &mut self.prefetching {
+            self.counters.prefetch_dropped += prefetching.observe(&event, self.spec.geometry);
+        }
+    }
+
+    /// What happened since the last call, for the warp schedulers of plug-ins.
+    #[inline]
+    pub(crate) fn events(&mut self) -> Option<&mut Vec<L1Event>> {
+        self.events.as_mut().filter(|events| !events.is_empty())
+    }
+
+    /// Values of the counters of the plug-ins in this L1.
+    pub(crate) fn plug_in_counters(&self, add: &mut impl FnMut(&'static PlugIn, Vec<u64>)) {
+        let prefetcher = self.prefetching.as_ref().and_then(|prefetching| prefetching.plug_in_counters());
+        let path = self.path.as_ref().map(|path| path.plug_in_counters());
+        for (plug_in, values) in [self.tags.plug_in_counters(), prefetcher, path].into_iter().flatten() {
+            add(plug_in, values);
+        }
     }
 
     /// True if it refuses any store now, because the L2 has to get it and the queue to the interconnect is full. Such a
@@ -267,6 +327,12 @@ impl L1 {
     /// An acquire of device scope: drops everything that the L2 has too (M18). Outstanding misses serve the
     /// accesses that wait for them and install nothing.
     pub fn invalidate(&mut self) {
+        if let Some(path) = &mut self.path {
+            path.invalidate();
+        }
+        if let Some(prefetching) = &mut self.prefetching {
+            self.counters.prefetch_unused += prefetching.drop_all();
+        }
         self.counters.invalidated_lines += u64::from(self.drop_clean());
         self.mshrs.retire_all();
         self.blocked = None;
@@ -279,7 +345,8 @@ impl L1 {
         if closing != 0 && self.outgoing_room() > 0 && self.to_write_back(closing).is_some() {
             return now;
         }
-        let response = self.responses.next().max(now);
+        let attached = self.prefetches_from().min(self.next_path_reply()).max(now);
+        let response = self.responses.next().max(now).min(attached);
         if response == now || self.leaves_from == NEVER {
             return response;
         }

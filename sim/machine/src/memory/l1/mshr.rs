@@ -4,6 +4,7 @@ use super::plan::Miss;
 use crate::memory::bounds::Bounds;
 use crate::memory::geometry::{LineGeometry, LineNumber, copy_bytes, line_hash};
 use crate::memory::message::{LineData, MAX_LINE_BYTES};
+use crate::registry::{ReferenceKind, Requester};
 use std::ops::{Index, IndexMut};
 use wave_capture::{Capture, Misfit};
 use wave_isa::table::{AtomicOp, CacheHint};
@@ -38,6 +39,10 @@ pub(super) struct Mshr {
     found: bool,
     /// The line was in the cache at the miss, or part of it has come since.
     pub(super) present: bool,
+    /// For whom the line comes, for plug-ins.
+    pub(super) by: Requester,
+    /// What it comes for: a prefetch until an access waits for it.
+    pub(super) kind: ReferenceKind,
     /// Atomics among the waiters.
     pub(super) atomics: u16,
     waiting: u16,
@@ -53,6 +58,8 @@ impl Mshr {
         current: false,
         found: false,
         present: true,
+        by: Requester::NONE,
+        kind: ReferenceKind::Load,
         atomics: 0,
         waiting: 0,
         next: NONE,
@@ -241,6 +248,11 @@ impl Mshrs {
         !self.free.is_empty()
     }
 
+    /// MSHRs that are free.
+    pub(super) fn free(&self) -> usize {
+        self.free.len()
+    }
+
     pub(super) fn is_idle(&self) -> bool {
         self.in_use() == 0
     }
@@ -370,9 +382,9 @@ impl Mshrs {
         &self.waiters[first..first + self.waiting(id)]
     }
 
-    /// True if every access that waits has the streaming hint.
+    /// True if accesses wait, and each has the streaming hint.
     pub(super) fn all_streaming(&self, id: MshrId) -> bool {
-        self.waiters(id).iter().all(|w| w.hint == CacheHint::Streaming)
+        self.waiting(id) > 0 && self.waiters(id).iter().all(|w| w.hint == CacheHint::Streaming)
     }
 
     /// True if a reply with these sectors brings all that the accesses wait for and no held bytes matter.

@@ -56,7 +56,8 @@ impl L1 {
         closing: u8,
         leaves: &mut impl FnMut(&Request),
     ) -> bool {
-        let wrote_back = closing != 0 && self.tick_write_back(now, closing);
+        let prefetched = self.prefetches_from() <= now && self.tick_prefetch(now);
+        let wrote_back = closing != 0 && self.tick_write_back(now, closing) || prefetched;
         if self.leaves_from > now {
             return wrote_back;
         }
@@ -74,6 +75,14 @@ impl L1 {
         let Some((_, request)) = self.outgoing.pop_front() else { return };
         self.leaves_from = self.outgoing.front().map_or(NEVER, |&(from, _)| from);
         self.unblock(Reject::Outgoing);
+        let request = match &mut self.path {
+            None => request,
+            Some(path) => match path.pass(now, request) {
+                Some(request) => request,
+                // The block answers it.
+                None => return,
+            },
+        };
         leaves(&request);
         port.push(now, request);
     }

@@ -36,7 +36,7 @@ impl Bench {
         config.interconnect.latency_cycles = 1;
         change(&mut config);
         let (port, memory) = core_port(0, &config);
-        Bench { l1: L1::new(&config), port, memory, now: 100, epoch: 0, closing: 0, served: HashMap::new() }
+        Bench { l1: L1::new(&config, 0), port, memory, now: 100, epoch: 0, closing: 0, served: HashMap::new() }
     }
 
     pub(super) fn access(

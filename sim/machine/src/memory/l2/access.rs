@@ -7,6 +7,7 @@ use crate::memory::hops::HopKind;
 use crate::memory::image::Image;
 use crate::memory::message::{Reply, ReplyKind, Request, RequestKind, Values, apply_atomic};
 use crate::memory::trail::Touched;
+use crate::registry::Reference;
 use wave_isa::table::CacheHint;
 
 /// What the access at the head of the queue does.
@@ -96,7 +97,7 @@ impl Slice {
             Plan::Replace(frame) => {
                 self.counters.misses += 1;
                 self.evict(frame, image);
-                self.tags.install(frame, line);
+                self.tags.install(frame, line, || request.reference());
                 // A streaming line must not look recently used.
                 self.tags.demote(frame);
                 match needed_sectors(&request) {
@@ -124,7 +125,7 @@ impl Slice {
             None => {
                 let Some(frame) = self.tags.victim(index, is_free) else { return };
                 (self.valid[frame.index()], self.dirty[frame.index()]) = (0, 0);
-                self.tags.install(frame, line);
+                self.tags.install(frame, line, || touched.reference());
                 self.tags.demote(frame);
                 frame
             }
@@ -136,7 +137,7 @@ impl Slice {
         self.dirty[i] |= touched.written;
         self.valid[i] |= touched.read | self.spec.geometry.full_sectors_of(self.dirty[i]);
         if touched.hint != CacheHint::Streaming {
-            self.tags.touch(frame);
+            self.tags.touch(frame, || touched.reference());
         }
     }
 
@@ -196,7 +197,8 @@ impl Slice {
 
     /// Performs a request on a frame that has all that it needs. The reply can go a hit latency later.
     pub(super) fn serve(&mut self, now: Cycle, request: Request, frame: Frame, image: &Image) {
-        let Request { core, tag, line, sectors, .. } = request;
+        let Request { core, tag, line, sectors, hint, .. } = request;
+        let by = Reference { line, ..request.reference() };
         let (i, number) = (frame.index(), self.spec.geometry.number(line));
         let bytes = &mut self.data[self.spec.place(frame)];
         let mut values = request.values.unwrap_or_default();
@@ -237,8 +239,8 @@ impl Slice {
             self.dirty[i] |= written;
             self.valid[i] |= self.spec.geometry.full_among(sectors, self.dirty[i]);
         }
-        if request.hint != CacheHint::Streaming {
-            self.tags.touch(frame);
+        if hint != CacheHint::Streaming {
+            self.tags.touch(frame, || by);
         }
         let ready = now + self.spec.hit_latency;
         self.replies.push_back((ready, Reply { core, tag, kind, line, sectors, values: Some(values) }));

@@ -26,6 +26,7 @@ use super::geometry::{LineNumber, copy_bytes};
 use super::hops::{Holder, Hop, HopKind, SliceAccess};
 use super::image::Image;
 use super::message::{LineData, Reply, Request};
+use super::replacement::CachePlace;
 use super::tags::{CacheLine, Frame, Tags};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
@@ -123,7 +124,7 @@ pub(crate) struct PerformedAtomic {
 }
 
 /// A slice of the L2.
-#[derive(Debug, Clone, Capture)]
+#[derive(Debug, Capture)]
 #[sound]
 pub(super) struct Slice {
     #[spec]
@@ -183,10 +184,12 @@ pub(super) struct Effects {
 }
 
 impl Slice {
-    /// A slice that is this block of the agenda.
-    pub(super) fn new(config: &Config, block: usize) -> Slice {
+    /// The slice of this index, which is this block of the agenda.
+    pub(super) fn new(config: &Config, index: u32, block: usize) -> Slice {
         let l2 = &config.l2;
-        let tags = Tags::new(l2.slice_bytes, config.core.l1.line_bytes, l2.ways, l2.replacement);
+        let line_bytes = config.core.l1.line_bytes;
+        let place = CachePlace { plugins: &config.plugins, level: 2, index, line_bytes };
+        let tags = Tags::new(l2.slice_bytes, l2.ways, l2.replacement, &place);
         let frames = tags.frames();
         let spec = Spec::new(config, frames);
         let mshrs = l2.mshrs as usize;

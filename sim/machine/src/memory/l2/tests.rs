@@ -27,7 +27,7 @@ impl Bench {
         let geometry = LineGeometry::new(&config);
         let memory = (0..64 << 10).map(|i| (i / 128) as u8).collect();
         Bench {
-            slice: Slice::new(&config, 0),
+            slice: Slice::new(&config, 0, 0),
             image: Image::new(geometry, memory, &[]),
             agenda: Agenda::new([1]).0,
             geometry,

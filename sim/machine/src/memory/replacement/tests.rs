@@ -78,7 +78,7 @@ const LINES: u32 = 24;
 /// knows the history only.
 fn compare(replacement: Replacement, ways: usize, model: Model) {
     let mut random = Pcg32::seed_from_u64(ways as u64);
-    let mut tags = Tags::new(2 * 128 * ways as u32, 128, ways as u32, replacement);
+    let mut tags = Tags::of_built_in(2 * 128 * ways as u32, 128, ways as u32, replacement);
     let mut sets: [(Vec<Option<u32>>, History); 2] = std::array::from_fn(|_| (vec![None; ways], Vec::new()));
     let (mut refused, mut demoted) = (0, 0);
     for step in 0..4000 {
@@ -99,7 +99,7 @@ fn compare(replacement: Replacement, ways: usize, model: Model) {
                     refused += 1;
                     continue;
                 };
-                tags.install(frame, LineNumber(line));
+                tags.install(frame, LineNumber(line), Reference::none);
                 frames[way] = Some(line);
                 history.push((way, Event::Installed));
                 // A slice demotes every new line, and an L1 a streaming one.
@@ -113,7 +113,7 @@ fn compare(replacement: Replacement, ways: usize, model: Model) {
         };
         let frame = tags.find(line, LineNumber(line)).expect("it is there");
         if !streaming {
-            tags.touch(frame);
+            tags.touch(frame, Reference::none);
             history.push((way, Event::Used));
         }
         if random.random_range(0..50) == 0 {
@@ -143,11 +143,11 @@ fn each_policy_agrees_with_its_model() {
 fn random_agrees_with_its_model() {
     for ways in [1, 2, 3, 8] {
         let mut model = Pcg32::seed_from_u64(0);
-        let mut tags = Tags::new(128 * ways, 128, ways, Replacement::Random);
+        let mut tags = Tags::of_built_in(128 * ways, 128, ways, Replacement::Random);
         let mut others = Pcg32::seed_from_u64(7);
         for line in 0..2000 {
             let frame = tags.victim(0, |_| true).expect("a line may leave");
-            tags.install(frame, LineNumber(line));
+            tags.install(frame, LineNumber(line), Reference::none);
             let start = model.random_range(0..ways);
             if line + 1 < ways {
                 assert_eq!(frame, Frame(line), "the empty ones first");
@@ -164,7 +164,7 @@ fn random_agrees_with_its_model() {
 #[test]
 fn the_least_recently_used_line_leaves() {
     let mut tags = full(Replacement::Lru);
-    tags.touch(tags.find(0, LineNumber(0)).unwrap());
+    tags.touch(tags.find(0, LineNumber(0)).unwrap(), Reference::none);
     assert_eq!(tags.line(tags.victim(0, |_| true).unwrap()), Some(LineNumber(1)));
     tags.demote(tags.find(0, LineNumber(3)).unwrap());
     let three = tags.find(0, LineNumber(3)).unwrap();
@@ -175,11 +175,11 @@ fn the_least_recently_used_line_leaves() {
 
 /// Fills a set of four ways with lines 0 to 3, in this order.
 fn full(replacement: Replacement) -> Tags {
-    let mut tags = Tags::new(4 * 128, 128, 4, replacement);
+    let mut tags = Tags::of_built_in(4 * 128, 128, 4, replacement);
     for line in 0..4 {
         let frame = tags.victim(0, |_| true).unwrap();
-        tags.install(frame, LineNumber(line));
-        tags.touch(frame);
+        tags.install(frame, LineNumber(line), Reference::none);
+        tags.touch(frame, Reference::none);
     }
     tags
 }
@@ -188,17 +188,17 @@ fn full(replacement: Replacement) -> Tags {
 fn the_line_that_came_first_leaves_however_often_it_is_used() {
     let mut tags = full(Replacement::Fifo);
     for leaves in [0, 1, 2] {
-        tags.touch(Frame(leaves));
+        tags.touch(Frame(leaves), Reference::none);
         assert_eq!(tags.victim(0, |_| true), Some(Frame(leaves)));
-        tags.install(Frame(leaves), LineNumber(10 + leaves));
-        tags.touch(Frame(leaves));
+        tags.install(Frame(leaves), LineNumber(10 + leaves), Reference::none);
+        tags.touch(Frame(leaves), Reference::none);
     }
     assert_eq!(tags.victim(0, |frame| frame.0 < 3), Some(Frame(0)), "in the order in which they came again");
     // A streaming line takes no place in the order until another access uses it.
-    tags.install(Frame(3), LineNumber(13));
+    tags.install(Frame(3), LineNumber(13), Reference::none);
     tags.demote(Frame(3));
     assert_eq!(tags.victim(0, |_| true), Some(Frame(3)));
-    tags.touch(Frame(3));
+    tags.touch(Frame(3), Reference::none);
     assert_eq!(tags.victim(0, |_| true), Some(Frame(0)));
 }
 
@@ -208,12 +208,12 @@ fn the_tree_of_pseudo_lru_turns_away_from_what_was_used() {
     let leaves = |tags: &Tags| tags.victim(0, |_| true).unwrap().0;
     // 3 was used last: the root points at the lower half, whose node points away from 1.
     assert_eq!(leaves(&tags), 0);
-    tags.touch(Frame(0));
+    tags.touch(Frame(0), Reference::none);
     assert_eq!(leaves(&tags), 2, "the half that 0 is not in, and there away from 3");
     // True LRU would choose 1 after 0 and 2.
-    tags.touch(Frame(2));
+    tags.touch(Frame(2), Reference::none);
     assert_eq!(leaves(&tags), 1);
-    tags.touch(Frame(1));
+    tags.touch(Frame(1), Reference::none);
     assert_eq!(leaves(&tags), 3, "of 3 and 0, unused since, the one whose half is older");
     tags.demote(Frame(2));
     assert_eq!(leaves(&tags), 2);
@@ -228,8 +228,8 @@ fn random_lines_leave_evenly_and_the_same_way_every_time() {
         let chosen = |line| {
             let frame = tags.victim(0, |_| true).unwrap();
             assert_eq!(tags.victim(0, |_| true), Some(frame), "looking changes nothing");
-            tags.install(frame, LineNumber(line));
-            tags.touch(frame);
+            tags.install(frame, LineNumber(line), Reference::none);
+            tags.touch(frame, Reference::none);
             frame.0
         };
         (4..4004).map(chosen).collect::<Vec<u32>>()

@@ -31,7 +31,7 @@ pub(super) struct Taken {
 
 impl Client {
     fn new(config: &Config) -> Client {
-        Client { l1: L1::new(config), served: HashMap::new() }
+        Client { l1: L1::new(config, 0), served: HashMap::new() }
     }
 
     pub(super) fn access(&mut self, now: Cycle, access: &Access) -> Result<bool, Reject> {
