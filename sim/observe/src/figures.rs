@@ -177,6 +177,7 @@ pub fn sum(steps: &[Step]) -> Option<KernelReport> {
         total.core += &step.report.core;
         total.l1 += &step.report.l1;
         total.memory += &step.report.memory;
+        total.plug_ins.iter_mut().zip(&step.report.plug_ins).for_each(|(sum, value)| *sum += value);
         total.links.iter_mut().zip(&step.report.links).for_each(|(sum, link)| *sum += link);
         total.slots.iter_mut().zip(step.report.slots).for_each(|(sum, n)| *sum += n);
     }

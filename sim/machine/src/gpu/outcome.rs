@@ -7,6 +7,7 @@ use crate::clock::Cycle;
 use crate::core::probe::{Level, Sample};
 use crate::core::report::WaveReport;
 use crate::memory::{Jitter, L1Counters, LinkCounters, MemoryCounters, MemorySystem};
+use crate::registry::{PlugIn, Sums};
 use crate::stats::{CoreCounters, SlotUse};
 use std::sync::atomic::{AtomicBool, Ordering};
 use wave_capture::Capture;
@@ -92,6 +93,8 @@ pub struct KernelReport {
     pub memory: MemoryCounters,
     /// Counters of each link of the interconnect during the kernel, as in [`MemorySystem::links`](crate::memory::MemorySystem::links).
     pub links: Vec<LinkCounters>,
+    /// Counters of the plug-ins of this process, in the order of [`statistics`](crate::registry::statistics).
+    pub plug_ins: Vec<u64>,
     /// Occupancy of a core.
     pub occupancy: Occupancy,
     /// Waves that fit on the machine by wave slots alone.
@@ -148,6 +151,7 @@ impl Run {
             l1: self.l1_counters().since(l1_before),
             memory: memory.counters().since(memory_before),
             links: memory.links().iter().zip(links_before).map(|(l, b)| l.since(b)).collect(),
+            plug_ins: self.plug_in_counters(memory),
             occupancy: self.spec.occupancy,
             wave_slots: self.spec.wave_slots,
         };
@@ -163,6 +167,16 @@ impl Run {
             "every issue slot of every cycle is charged once"
         );
         report
+    }
+
+    /// Counters of the plug-ins during the kernel.
+    fn plug_in_counters(&self, memory: &MemorySystem) -> Vec<u64> {
+        let mut sums = Sums::new();
+        let mut add = |plug_in: &'static PlugIn, values: Vec<u64>| sums.add(plug_in, &values);
+        self.cores.iter().for_each(|core| core.plug_in_counters(&mut add));
+        memory.plug_in_counters(&mut add);
+        let since = |(now, before): (u64, &u64)| now.saturating_sub(*before);
+        sums.values().into_iter().zip(&self.plug_ins_before).map(since).collect()
     }
 
     /// Totals of the launch in the cycles before this one; `is_last` if the launch ends.

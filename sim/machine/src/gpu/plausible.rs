@@ -42,7 +42,8 @@ impl Run {
             && counted.dram.is_after(&memory_before.dram)
             && self.l1_counters().is_after(l1_before)
             && links_before.len() == memory.links().len()
-            && links.all(|(link, before)| link.is_after(before));
+            && links.all(|(link, before)| link.is_after(before))
+            && self.plug_ins_before.len() == crate::registry::statistics().len();
         Misfit::agrees(agrees, "before")
     }
 

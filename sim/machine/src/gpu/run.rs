@@ -17,6 +17,7 @@ use crate::core::workgroup::{Shape, index_of};
 use crate::core::{Core, CoreLaunch, Links};
 use crate::functional::Execution;
 use crate::memory::state::State;
+use crate::registry::Sums;
 use crate::memory::{BitSet, L1, L1Counters, LinkCounters, MemoryCounters, MemoryPort, MemorySystem};
 use std::sync::Arc;
 use wave_capture::Capture;
@@ -51,6 +52,8 @@ pub(super) struct Run {
     pub(super) dispatcher: Dispatcher,
     /// Counters before the kernel: of the memory side, of the L1s, of the links.
     pub(super) before: (MemoryCounters, L1Counters, Vec<LinkCounters>),
+    /// Counters of the plug-ins in caches before the kernel.
+    pub(super) plug_ins_before: Vec<u64>,
     /// Cores that have sent something that is not exchanged yet.
     pub(super) senders: BitSet,
     pub(super) start: Cycle,
@@ -93,6 +96,9 @@ impl Run {
         let kernel = &program.kernels[launch.kernel];
         let ops = MicroOps::decode(program, kernel, launch.registers, config);
         let before = (memory.counters(), sum_of(caches.iter().map(|(l1, _)| l1)), memory.links());
+        let mut plug_ins = Sums::new();
+        caches.iter().for_each(|(l1, _)| l1.plug_in_counters(&mut |plug_in, values| plug_ins.add(plug_in, &values)));
+        memory.plug_in_counters(&mut |plug_in, values| plug_ins.add(plug_in, &values));
         memory.set_skip_idle_cycles(!options.every_cycle);
         memory.set_jitter(options.jitter);
         let core_launch = CoreLaunch {
@@ -130,6 +136,7 @@ impl Run {
         let per_cycle = config.cores * config.core.schedulers * config.core.issue.width;
         Run {
             before,
+            plug_ins_before: plug_ins.values(),
             senders: BitSet::new(cores.len()),
             cores: Cores::new(cores, useful_threads(options.threads, config.cores), now),
             dispatcher: Dispatcher::new(config, launch.grid, occupancy.workgroups, core_links, now),

@@ -17,6 +17,7 @@ use super::tags::CacheLine;
 use super::trail::Trail;
 use crate::clock::Cycle;
 use crate::config::{Config, Topology};
+use crate::registry::PlugIn;
 use std::ops::Range;
 use wave_capture::Capture;
 
@@ -114,6 +115,13 @@ impl MemorySystem {
             scripted: None,
         };
         (system, core_ends)
+    }
+
+    /// Values of the counters of the plug-ins in its slices.
+    pub(crate) fn plug_in_counters(&self, add: &mut impl FnMut(&'static PlugIn, Vec<u64>)) {
+        for (plug_in, values) in self.slices.iter().filter_map(Slice::plug_in_counters) {
+            add(plug_in, values);
+        }
     }
 
     /// Takes a core whose port has something to exchange: a reply was sent or a request taken since the last

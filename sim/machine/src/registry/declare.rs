@@ -295,6 +295,41 @@ pub(crate) fn installed() -> &'static Registry {
     INSTALLED.get_or_init(Registry::new)
 }
 
+/// The statistics of all plug-ins of this process, in the order of [`KernelReport::plug_ins`](crate::gpu::KernelReport).
+pub fn statistics() -> Vec<Declared> {
+    installed().plug_ins.iter().flat_map(|plug_in| plug_in.declared.iter().copied()).collect()
+}
+
+/// Sums of the counters of all plug-ins, in the order of [`statistics`].
+#[derive(Debug)]
+pub(crate) struct Sums(Vec<(&'static str, Vec<u64>)>);
+
+impl Sums {
+    /// Zeros.
+    pub(crate) fn new() -> Sums {
+        let zeros = |plug_in: &'static PlugIn| (plug_in.name, vec![0; plug_in.counters.len()]);
+        Sums(installed().plug_ins.iter().map(zeros).collect())
+    }
+
+    /// Adds the counters of one block.
+    ///
+    /// # Panics
+    /// If the block has another number of counters than its plug-in declares.
+    pub(crate) fn add(&mut self, plug_in: &'static PlugIn, values: &[u64]) {
+        let (name, declared) = (plug_in.name, plug_in.counters.len());
+        let given = values.len();
+        assert!(given == declared, "the plug-in `{name}` declares {declared} counters, and a block of it has {given}");
+        for (_, sums) in self.0.iter_mut().filter(|(other, _)| *other == name) {
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        }
+    }
+
+    /// The sums.
+    pub(crate) fn values(self) -> Vec<u64> {
+        self.0.into_iter().flat_map(|(_, sums)| sums).collect()
+    }
+}
+
 /// Makes a registry that of this process. False if it has one already, or has looked for one.
 pub(crate) fn put(registry: Registry) -> bool {
     INSTALLED.set(registry.close()).is_ok()

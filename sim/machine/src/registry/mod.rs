@@ -17,12 +17,12 @@ mod declare;
 mod hooks;
 mod plugged;
 
-pub use declare::{Counter, Parameter, PlugIn, Registry, Role};
+pub use declare::{Counter, Parameter, PlugIn, Registry, Role, statistics};
 pub use hooks::{
     CacheSetup, CacheSet, Choice, L1Event, L1EventKind, L1Outcome, PathBlock, PathReply, PathRequest, PathSetup,
     Prefetcher, Reference, ReferenceKind, Replacement, Requester, SchedulerSetup, WarpScheduler,
 };
-pub(crate) use declare::{Maker, installed, put};
+pub(crate) use declare::{Maker, Sums, installed, put};
 pub(crate) use hooks::Values;
 pub(crate) use plugged::Plugged;
 pub use plugged::calling;

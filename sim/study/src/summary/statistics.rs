@@ -39,14 +39,15 @@ pub fn counters() -> Vec<Declared> {
     {
         declared.extend_from_slice(block);
     }
+    declared.extend(wave_machine::registry::statistics());
     declared
 }
 
 /// Every counter with its value.
 pub fn values(report: &KernelReport) -> Vec<(Declared, u64)> {
-    let KernelReport { core, slots, l1, memory, .. } = report;
+    let KernelReport { core, slots, l1, memory, plug_ins, .. } = report;
     let values = [report.cycles, report.release_cycles].into_iter().chain(of_blocks(core, slots, l1, memory));
-    counters().into_iter().zip(values).collect()
+    counters().into_iter().zip(values.chain(plug_ins.iter().copied())).collect()
 }
 
 /// Every counter of a block with its value in a launch that runs.

@@ -30,6 +30,7 @@ use super::replacement::CachePlace;
 use super::tags::{CacheLine, Frame, Tags};
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
+use crate::registry::PlugIn;
 use crate::stats::counters;
 use access::needed_sectors;
 use jitter::Delays;
@@ -184,6 +185,11 @@ pub(super) struct Effects {
 }
 
 impl Slice {
+    /// Values of the counters of the plug-in that replaces lines here, if one does.
+    pub(super) fn plug_in_counters(&self) -> Option<(&'static PlugIn, Vec<u64>)> {
+        self.tags.plug_in_counters()
+    }
+
     /// The slice of this index, which is this block of the agenda.
     pub(super) fn new(config: &Config, index: u32, block: usize) -> Slice {
         let l2 = &config.l2;
