@@ -34,6 +34,7 @@ mod optimize;
 mod outputs;
 mod place;
 mod plain;
+pub mod plugin;
 mod programs;
 mod progress;
 mod ptx;
@@ -87,6 +88,12 @@ type Ended = Result<Exit, Vec<Diagnostic>>;
 pub fn main() -> ExitCode {
     interrupt::listen();
     ExitCode::from(run(std::env::args_os()))
+}
+
+/// [`main`] of a program with plug-ins of its own: it does all that `wave-sim` does, and its configurations may choose
+/// them.
+pub fn main_with(registry: plugin::Registry) -> ExitCode {
+    plugin::run(registry, main)
 }
 
 /// The words that start this process once more, if it is a program of another kind in which this one runs.

@@ -1,4 +1,4 @@
-//! `wave-sim new`: a folder with a kernel, its launch file, and commands to begin with.
+//! `wave-sim new`: a folder with a kernel, its launch file, and commands to begin with; or the crate of a plug-in.
 
 use super::files::NewFolder;
 use super::terminal::{Terminal, reason};
@@ -12,8 +12,10 @@ use wave_isa::diagnostic::Diagnostic;
 /// `wave-sim new`.
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
-    /// The folder; its name is that of the kernel's files
-    pub name: PathBuf,
+    /// The folder; its name is that of the kernel's files. After the word `plugin`: that of a crate in Rust that adds a
+    /// policy to the simulator
+    #[arg(value_name = "NAME", required = true, num_args = 1..=2)]
+    pub names: Vec<PathBuf>,
     /// Language of the kernel
     #[arg(long, value_enum, value_name = "LANGUAGE", default_value = "c")]
     pub lang: Language,
@@ -79,32 +81,90 @@ impl Language {
 /// A name that cannot be one, something with that name, or a folder that cannot be written.
 pub(crate) fn run(args: &NewArgs, terminal: &Terminal) -> Ended {
     let one = |error: Diagnostic| vec![error];
-    let name = stem(&args.name).map_err(one)?;
-    let shown = args.name.display();
+    let (path, files, next) = match &args.names[..] {
+        [word] if word.as_os_str() == "plugin" => {
+            let error = Diagnostic::error("a plug-in needs a name");
+            return Err(one(error.hint("`wave-sim new plugin NAME`; a kernel of that name: `wave-sim new ./plugin`")));
+        }
+        [path] => {
+            let name = stem(path).map_err(one)?;
+            let next = format!("`wave-sim {}/{name}.ron` runs it", path.display());
+            (path, files(name, args.lang), next)
+        }
+        [word, path] if word.as_os_str() == "plugin" => {
+            let files = plugin_files(stem(path).map_err(one)?).map_err(one)?;
+            let next = format!("`cargo test --manifest-path {}/Cargo.toml` builds and tests it", path.display());
+            (path, files, next)
+        }
+        _ => {
+            let error = Diagnostic::error("`new` makes one folder at a time");
+            return Err(one(error.hint("`wave-sim new NAME` for a kernel, `wave-sim new plugin NAME` for a plug-in")));
+        }
+    };
+    let shown = path.display();
     // A link that leads nowhere is there, too.
-    if args.name.symlink_metadata().is_ok() {
+    if path.symlink_metadata().is_ok() {
         let message = format!("`{shown}` is there already, and `new` overwrites nothing");
         return Err(one(Diagnostic::error(message).hint("choose another name")));
     }
-    let files = files(name, args.lang);
-    write(&args.name, &files)
+    write(path, &files)
         .map_err(|error| one(Diagnostic::error(format!("cannot make `{shown}`: {}", reason(&error)))))?;
     let column = files.iter().map(|(file, _, _)| file.len()).max().unwrap_or(0);
     let mut text: String =
         files.iter().map(|(file, what, _)| format!("{shown}/{file:column$}  {what}\n")).collect();
-    text += &format!("`wave-sim {shown}/{name}.ron` runs it\n");
+    text += &format!("{next}\n");
     terminal.out(&text)
 }
 
-/// The files of a folder: name, what it is, text.
-fn files(name: &str, lang: Language) -> [(String, String, String); 3] {
+macro_rules! plugin {
+    ($file:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../plugins/new/", $file))
+    };
+}
+
+/// The files of the crate of a plug-in. It depends on the sources that this program was built from.
+fn plugin_files(name: &str) -> Result<Vec<File>, Diagnostic> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let module = name.replace('-', "_");
+    if !module.chars().all(plain) || !module.starts_with(|c: char| c.is_ascii_lowercase()) {
+        let message = format!("`{name}` is no name for a plug-in");
+        let hint = "lower-case letters, digits, `-` and `_`, such as `wave-sim new plugin my_scheduler`";
+        return Err(Diagnostic::error(message).hint(hint));
+    }
+    let cli = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if !cli.is_dir() {
+        let message = format!("a plug-in is built with the sources of wave-sim, and `{}` is not there", cli.display());
+        return Err(Diagnostic::error(message).hint("build wave-sim from a clone of its repository, and keep the clone"));
+    }
+    let capture = cli.with_file_name("capture");
+    let filled = |text: &str| {
+        text.replace("{crate}", name)
+            .replace("{name}", &module)
+            .replace("{cli}", &cli.display().to_string())
+            .replace("{capture}", &capture.display().to_string())
+    };
+    let file = |file: String, what: &str, text: &str| (file, what.to_owned(), filled(text));
+    Ok(vec![
+        file("Cargo.toml".into(), "the crate, which depends on wave-sim", plugin!("Cargo.toml.txt")),
+        file("src/main.rs".into(), "wave-sim with the plug-in", plugin!("main.rs.txt")),
+        file(format!("src/{module}.rs"), "a warp scheduler, to be changed", plugin!("scheduler.rs.txt")),
+        file("tests/runs.rs".into(), "a run with it", plugin!("tests.rs.txt")),
+        file("README.md".into(), "five commands to begin with", plugin!("README.md.txt")),
+    ])
+}
+
+/// A file of a folder: name, what it is, text.
+type File = (String, String, String);
+
+/// The files of the folder of a kernel.
+fn files(name: &str, lang: Language) -> Vec<File> {
     let template = lang.template();
     let file = format!("{name}.{}", template.extension);
     let filled = |text: &str| {
         let text = text.replace("{name}", name).replace("{file}", &file);
         aligned(&text.replace("{language}", template.language).replace("{needs}", &lang.needs()))
     };
-    [
+    vec![
         (file.clone(), format!("a kernel in {}", template.language), filled(template.kernel)),
         (format!("{name}.ron"), "its data, its launch, the expected result".into(), filled(template.launch)),
         ("README.md".into(), "five commands to begin with".into(), filled(README)),
@@ -126,11 +186,13 @@ fn aligned(text: &str) -> String {
     text.lines().map(one).collect()
 }
 
-fn write(path: &Path, files: &[(String, String, String)]) -> io::Result<()> {
+fn write(path: &Path, files: &[File]) -> io::Result<()> {
     folders::made(wave_files::folder(path))?;
     let new = NewFolder::create(path)?;
     for (file, _, text) in files {
-        std::fs::write(new.path().join(file), text)?;
+        let file = new.path().join(file);
+        std::fs::create_dir_all(wave_files::folder(&file))?;
+        std::fs::write(file, text)?;
     }
     new.persist()
 }

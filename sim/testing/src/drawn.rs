@@ -106,6 +106,8 @@ pub fn memory(draw: &mut Draw<'_>) {
     let pending = draw.within("core.lsu.pending_entries", 1..=32);
     // No draw of its own, so that the machines are what they were without this parameter.
     draw.set("core.lsu.extra_return_entries", [0, 1, 7, 56][pending as usize % 4]);
+    draw.set("core.l1.prefetcher", ["none", "next_line"][pending as usize / 4 % 2]);
+    draw.set("core.l1.prefetch_entries", [1, 16][pending as usize / 2 % 2]);
     draw.within("interconnect.latency_cycles", 1..=20);
     draw.within("interconnect.port_bytes_per_cycle", 1..=64);
     draw.within("interconnect.queue_entries", 1..=8);

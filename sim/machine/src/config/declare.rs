@@ -456,6 +456,7 @@ macro_rules! sections {
         /// The same structs with every field optional, for deserializing files.
         pub(super) mod raw {
             use super::*;
+            use crate::config::plugins::RawPlugIns as PlugIns;
             use serde::Deserialize;
             $(
                 #[derive(Debug, Clone, Default, Deserialize)]

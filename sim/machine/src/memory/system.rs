@@ -62,7 +62,7 @@ impl std::ops::AddAssign<&MemoryCounters> for MemoryCounters {
 ///
 /// Simulated time never goes back: launches share one system, and the cycle count continues from one to the
 /// next. Within a cycle the blocks act in the order request network, slices, channels, reply network (M2).
-#[derive(Debug, Clone, Capture)]
+#[derive(Debug, Capture)]
 pub struct MemorySystem {
     image: Image,
     pub(super) ports: CorePorts,

@@ -141,11 +141,6 @@ impl Tags {
         self.order.used(frame.index(), by);
     }
 
-    /// Number of sets.
-    pub(super) fn sets(&self) -> usize {
-        self.sets as usize
-    }
-
     /// Values of the counters of the plug-in that replaces lines here, if one does.
     pub(super) fn plug_in_counters(&self) -> Option<(&'static PlugIn, Vec<u64>)> {
         self.order.counters()

@@ -330,6 +330,11 @@ impl Sums {
     }
 }
 
+/// True if this process has no plug-ins.
+pub fn is_empty() -> bool {
+    installed().plug_ins.is_empty()
+}
+
 /// Makes a registry that of this process. False if it has one already, or has looked for one.
 pub(crate) fn put(registry: Registry) -> bool {
     INSTALLED.set(registry.close()).is_ok()

@@ -186,7 +186,13 @@ pub struct Choice<'a> {
     pub(crate) older: &'a [u64],
 }
 
-impl Choice<'_> {
+impl<'a> Choice<'a> {
+    /// A choice for tests of a scheduler: `ready` waves, which are all that are resident and load nothing; for each slot,
+    /// the slots whose waves arrived before its own.
+    pub fn new(now: Cycle, ready: u64, older: &'a [u64]) -> Choice<'a> {
+        Choice { now, ready, loads: 0, resident: ready, last_issued: 0, older }
+    }
+
     /// The wave that arrived first among `waves`, which are not empty.
     pub fn oldest(&self, waves: u64) -> usize {
         let mut oldest = waves.trailing_zeros() as usize;

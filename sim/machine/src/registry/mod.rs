@@ -17,7 +17,7 @@ mod declare;
 mod hooks;
 mod plugged;
 
-pub use declare::{Counter, Parameter, PlugIn, Registry, Role, statistics};
+pub use declare::{Counter, Parameter, PlugIn, Registry, Role, is_empty, statistics};
 pub use hooks::{
     CacheSetup, CacheSet, Choice, L1Event, L1EventKind, L1Outcome, PathBlock, PathReply, PathRequest, PathSetup,
     Prefetcher, Reference, ReferenceKind, Replacement, Requester, SchedulerSetup, WarpScheduler,

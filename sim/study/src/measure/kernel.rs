@@ -28,7 +28,8 @@ pub(crate) fn in_turn(config: &Config, once: &str, apart: u32) -> String {
     let start = format!("{CONSTANTS}{once}\nbarrier\n");
     match config.core.issue.policy {
         IssuePolicy::Gto | IssuePolicy::Oldest => start,
-        IssuePolicy::Lrr | IssuePolicy::TwoLevel => format!(
+        // Of a plug-in nothing is known: it may take turns.
+        IssuePolicy::Lrr | IssuePolicy::TwoLevel | IssuePolicy::PlugIn(_) => format!(
             "{start}mov_sr r14, sr_wave_id\nmov_imm r15, {apart}\nimad r14, r14, r15, r8\n\
              loop\n{once}\nisub r14, r14, r8\nucmp_eq p1, r14, r9\nbreak p1\nendloop\n"
         ),

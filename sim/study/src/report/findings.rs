@@ -340,6 +340,11 @@ fn wave_limit(facts: &Facts<'_>) -> Vec<String> {
             "With the policy two_level only {} waves of a scheduler may issue (core.issue.two_level_active).",
             issue.two_level_active
         ),
+        IssuePolicy::PlugIn(chosen) => format!(
+            "The plug-in {} lets none of its ready waves issue, or there are too few of them. {}",
+            chosen.name(),
+            occupancy(facts)
+        ),
         _ => format!(
             "A scheduler has {} issue slots a cycle, each for another wave, and too few of its waves are ready. {}",
             issue.width,

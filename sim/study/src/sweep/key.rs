@@ -2,11 +2,30 @@
 
 use crate::launch::Job;
 use std::fmt::{self, Debug, Write};
+use std::sync::LazyLock;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::{Config, leaves};
+use wave_machine::registry;
 
 /// The simulator, to the sources that decide what a run measures.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("WAVE_SIM_SOURCES"));
+
+/// [`VERSION`], and in a program with plug-ins what identifies the program: they decide what a run measures, too.
+pub fn version() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        if registry::is_empty() {
+            return VERSION.to_owned();
+        }
+        // Without the file, results are those of no other process.
+        let program = std::env::current_exe().and_then(std::fs::read);
+        let digest = program.map_or_else(
+            |_| format!("process {}", std::process::id()),
+            |bytes| checksum_of(&bytes),
+        );
+        format!("{VERSION}+{digest}")
+    });
+    &TEXT
+}
 
 /// Identifies a kernel, its data and its launches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -83,7 +102,7 @@ impl Subject<'_> {
 /// The name of a result: 32 hexadecimal digits.
 pub fn key(config: &Config, subject: Digest, bounds: Bounds) -> String {
     let mut hasher = Hasher::new();
-    hasher.debug("version", VERSION);
+    hasher.debug("version", version());
     for leaf in leaves(config) {
         // What does not affect the machine.
         if !matches!(leaf.key.as_str(), "name" | "description") {
@@ -97,7 +116,11 @@ pub fn key(config: &Config, subject: Digest, bounds: Bounds) -> String {
 
 /// A checksum of a text: 32 hexadecimal digits.
 pub(super) fn checksum(text: &str) -> String {
-    blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
+    checksum_of(text.as_bytes())
+}
+
+fn checksum_of(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..32].to_owned()
 }
 
 #[cfg(test)]

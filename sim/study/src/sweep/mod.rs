@@ -13,7 +13,7 @@ mod table;
 
 pub use axis::{Axis, is_axis};
 pub use draft::Draft;
-pub use key::{Bounds, Digest, Subject, VERSION, key};
+pub use key::{Bounds, Digest, Subject, key, version};
 pub use page::page;
 pub use plan::{MOST_POINTS, Plan, Point};
 pub use sample::Sampling;

@@ -4,7 +4,7 @@
 //! name and a checksum; a file that does not agree with them is not believed. The name depends on the version of
 //! wave-sim, so a store can be read without its manifest: a lost one is written again.
 
-use super::key::{VERSION, checksum};
+use super::key::{checksum, version};
 use crate::results::Measured;
 use std::fs;
 use std::io;
@@ -105,7 +105,7 @@ impl Store {
 
     fn write_manifest(&self) -> Result<(), Diagnostic> {
         let manifest = self.folder.join(MANIFEST);
-        let text = Manifest { store: FORM, wave_sim: VERSION.to_owned() };
+        let text = Manifest { store: FORM, wave_sim: version().to_owned() };
         // Numbers and strings always serialise.
         let text = serde_json::to_string(&text).unwrap_or_default() + "\n";
         // All later runs depend on it.
@@ -121,13 +121,14 @@ impl Store {
     }
 
     fn check(&self, manifest: &Manifest) -> Result<(), Diagnostic> {
-        if (manifest.store, manifest.wave_sim.as_str()) == (FORM, VERSION) {
+        if (manifest.store, manifest.wave_sim.as_str()) == (FORM, version()) {
             return Ok(());
         }
         let message = format!(
-            "--store: the results in `{}` are those of wave-sim {}, and this is {VERSION}",
+            "--store: the results in `{}` are those of wave-sim {}, and this is {}",
             self.folder.display(),
-            manifest.wave_sim
+            manifest.wave_sim,
+            version()
         );
         Err(Diagnostic::error(message)
             .hint("name another folder for the results of this version; those there are kept"))
@@ -257,7 +258,7 @@ mod tests {
         let (folder, store) = store();
         let manifest = store.folder.join(MANIFEST);
         let text = fs::read_to_string(&manifest).unwrap();
-        fs::write(&manifest, text.replace(VERSION, "0.0.9+1")).unwrap();
+        fs::write(&manifest, text.replace(version(), "0.0.9+1")).unwrap();
         let error = Store::open(&store.folder).unwrap_err();
         assert!(error.message.contains("are those of wave-sim 0.0.9+1, and this is"), "{}", error.message);
         let error = Store::open(folder.path()).unwrap_err();

@@ -75,12 +75,12 @@ impl L1 {
         self.counters.atomics += 1;
         self.counters.hits += 1;
         self.responses.push_hit(now + self.spec.hit_latency, access.owner, ResponseKind::AtomicOld);
+        self.use_prefetched(frame, access.line);
         let place = self.place(frame);
         let line = &mut self.data[place];
         let mut old = *data;
         let written = apply_atomic(op, byte_mask, &mut old, swap, line);
         take(access.owner, &old);
-        self.use_prefetched(frame, access.line);
         self.tags.touch(frame, || access.reference());
         match to {
             Write::Line => self.soil(frame, written, access.epoch),

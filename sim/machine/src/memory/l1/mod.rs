@@ -25,6 +25,8 @@ mod write_policy;
 #[cfg(test)]
 mod plan_tests;
 #[cfg(test)]
+mod prefetch_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod write_back_tests;

@@ -1,5 +1,6 @@
 //! What `plan` decides, as tables in the words of docs/memory.md: what the L1 shows, what is asked, what becomes of it.
 
+use crate::registry::Requester;
 use super::access::{Access, Operation, Reject};
 use super::mshr::MshrId;
 use super::plan::{Leaves, Miss, Plan, View, Wait, plan};
@@ -115,7 +116,7 @@ fn decide_with(
     };
     let uncached = matches!(asked, UncachedLoad | UncachedStore);
     let hint = if uncached { CacheHint::Uncached } else { CacheHint::Cached };
-    let access = Access { operation, hint, line: 0, owner: 1, epoch: 0 };
+    let access = Access { operation, hint, line: 0, by: Requester::NONE, owner: 1, epoch: 0 };
     plan(policy, &access, || access.sectors(LineGeometry::of(128, 32)), view, victim)
 }
 

@@ -1,5 +1,6 @@
 //! The L1 alone. The tests play the memory side.
 
+use crate::registry::Requester;
 use super::*;
 use crate::clock::LinkRx;
 use crate::clock::exchange;
@@ -46,7 +47,7 @@ impl Bench {
         line: u64,
         owner: u32,
     ) -> Result<(), Reject> {
-        let access = Access { operation, hint, line, owner, epoch: self.epoch };
+        let access = Access { operation, hint, line, by: Requester::NONE, owner, epoch: self.epoch };
         self.l1.access(self.now, &access, &mut keep(&mut self.served)).map(|_| ())
     }
 

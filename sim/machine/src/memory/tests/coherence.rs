@@ -1,6 +1,7 @@
 //! Sharing between cores: a stale line stays stale until an invalidation or a hint ends that, and atomics are
 //! atomic at their scope.
 
+use crate::registry::Requester;
 use super::*;
 use crate::memory::dram::place_of;
 use crate::memory::geometry::LineNumber;
@@ -44,7 +45,7 @@ fn an_atomic_at_the_l2_leaves_no_older_copy() {
     let (line, byte_mask, data) = word(X, 1);
     let operation =
         Operation::Atomic { op: AtomicOp::Add, scope: Scope::System, byte_mask, data: &data, swap: 0 };
-    let access = Access { operation, hint: CacheHint::Cached, line, owner: 0, epoch: 0 };
+    let access = Access { operation, hint: CacheHint::Cached, line, by: Requester::NONE, owner: 0, epoch: 0 };
     assert_eq!(word_of(&rig.one(0, &access).1, 8), 50);
     assert_eq!(read_x(&mut rig, 0, CacheHint::Cached), 51);
 }
@@ -99,7 +100,7 @@ fn contend(rig: &mut Rig, rounds: u32, op: AtomicOp, scope: Scope, invalidate: b
                 let value = if op == AtomicOp::Exchange { core as u32 * rounds + made[core] + 1 } else { 1 };
                 let (line, byte_mask, data) = word(X, value);
                 let operation = Operation::Atomic { op, scope, byte_mask, data: &data, swap: 0 };
-                let access = Access { operation, hint: CacheHint::Cached, line, owner: made[core], epoch: 0 };
+                let access = Access { operation, hint: CacheHint::Cached, line, by: Requester::NONE, owner: made[core], epoch: 0 };
                 match l1.access(now, &access) {
                     Ok(_) => made[core] += 1,
                     Err(_) => rejected[core] += 1,

@@ -8,6 +8,7 @@ mod ordering;
 mod ports;
 mod topologies;
 
+use crate::registry::Requester;
 use super::message::{MAX_LINE_BYTES, Reply};
 use super::{Access, L1, LineData, MemoryPort, MemorySystem, Operation, ResponseKind, l1::Reject};
 use crate::clock::Cycle;
@@ -175,12 +176,12 @@ impl Rig {
     pub(super) fn store_word(&mut self, core: usize, address: u64, value: u32) {
         let (line, byte_mask, data) = word(address, value);
         let operation = Operation::Store { byte_mask, data: &data };
-        self.one(core, &Access { operation, hint: CacheHint::Cached, line, owner: 7, epoch: 0 });
+        self.one(core, &Access { operation, hint: CacheHint::Cached, line, by: Requester::NONE, owner: 7, epoch: 0 });
     }
 }
 
 pub(super) fn load(line: u64, sectors: u8, hint: CacheHint) -> Access<'static> {
-    Access { operation: Operation::Load { sectors }, hint, line, owner: 5, epoch: 0 }
+    Access { operation: Operation::Load { sectors }, hint, line, by: Requester::NONE, owner: 5, epoch: 0 }
 }
 
 /// Line, mask and data of one word, for lines of 128 bytes.

@@ -4,6 +4,7 @@
 //! must read as: what it last wrote, whatever hints, scopes, evictions, invalidations and stalls come
 //! between. Bytes of other cores in the same line may be stale.
 
+use crate::registry::Requester;
 use super::*;
 use crate::config::{Replacement, Topology, WritePolicy};
 use rand::{Rng, RngExt, SeedableRng};
@@ -261,6 +262,7 @@ impl Unit for Traffic {
                 operation,
                 hint: attempt.hint,
                 line: attempt.line,
+                by: Requester::NONE,
                 owner,
                 epoch: self.cores[core].open as u8,
             };

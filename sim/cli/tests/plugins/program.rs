@@ -1,0 +1,161 @@
+//! The program that has the plug-ins, run as its user runs it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// The example that cargo has built with these tests: `sim/plugins/src/main.rs`.
+fn program() -> PathBuf {
+    let tests = std::env::current_exe().expect("this test has a path");
+    let folder = tests.parent().and_then(Path::parent).expect("it is in target/PROFILE/deps");
+    let program = folder.join("examples/plugins");
+    assert!(program.is_file(), "cargo builds it with the tests: {}", program.display());
+    program
+}
+
+fn kernels() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/kernels")
+}
+
+fn output(words: &[&str]) -> Output {
+    Command::new(program()).args(words).current_dir(kernels()).env("NO_COLOR", "1").output().expect("it runs")
+}
+
+/// Standard output of a run that ends well.
+fn text(words: &[&str]) -> String {
+    let output = output(words);
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The message about wrong input.
+fn refused(words: &[&str]) -> String {
+    let output = output(words);
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stderr).expect("text")
+}
+
+/// Cycles and counters of a run, by name.
+struct Run(serde_json::Value);
+
+impl Run {
+    fn of(kernel: &str, settings: &[&str]) -> Run {
+        let mut words = vec!["--config", "gpu.ron", "--format", "json", "--size", "small", kernel, "--set", "cores=2"];
+        settings.iter().for_each(|setting| words.extend(["--set", setting]));
+        let document: serde_json::Value = serde_json::from_str(&text(&words)).expect("JSON");
+        Run(document)
+    }
+
+    fn count(&self, name: &str) -> f64 {
+        fn find(value: &serde_json::Value, name: &str) -> Option<f64> {
+            match value {
+                serde_json::Value::Object(map) => {
+                    map.get(name).and_then(|value| value.as_f64()).or_else(|| map.values().find_map(|v| find(v, name)))
+                }
+                serde_json::Value::Array(list) => list.iter().find_map(|value| find(value, name)),
+                _ => None,
+            }
+        }
+        find(&self.0, name).unwrap_or_else(|| panic!("no `{name}` in {}", self.0))
+    }
+}
+
+/// Cycles of a kernel with some settings over those with others.
+fn ratio(kernel: &str, both: &[&str], before: &str, after: &str) -> f64 {
+    let cycles = |setting| Run::of(kernel, &[both, &[setting]].concat()).count("kernel.cycles");
+    let (before, after) = (cycles(before), cycles(after));
+    println!("{kernel} {both:?}: {before} cycles, {after} with the plug-in, ratio {:.3}", after / before);
+    after / before
+}
+
+#[test]
+fn each_idea_has_its_effect_where_it_should_and_none_where_it_should_not() {
+    let small_l1 = ["core.l1.bytes=16KiB", "core.schedulers=1"];
+    let (gto, ccws) = ("core.issue.policy=gto", "core.issue.policy=ccws");
+    assert!(ratio("gemv_rows.ron", &small_l1, gto, ccws) < 0.9);
+    assert!((0.97..1.03).contains(&ratio("saxpy", &small_l1, gto, ccws)));
+
+    let (lru, ship) = ("core.l1.replacement=lru", "core.l1.replacement=ship");
+    let hot = ["core.l1.bytes=8KiB"];
+    let misses = |setting| Run::of("hot_table.ron", &[&hot[..], &[setting]].concat()).count("l1.misses");
+    assert!(misses(ship) < 0.8 * misses(lru));
+    assert!((0.97..1.03).contains(&ratio("saxpy", &hot, lru, ship)));
+
+    let (none, stride) = ("core.l1.prefetcher=none", "core.l1.prefetcher=stride");
+    let few = ["core.max_waves=4", "core.max_workgroups=1"];
+    assert!(ratio("hot_table.ron", &few, none, stride) < 0.9);
+    assert!((0.97..1.03).contains(&ratio("pointer_chase", &[], none, stride)));
+
+    let (none, victim) = ("core.l1.path=none", "core.l1.path=victim_cache");
+    let direct = ["core.l1.ways=1", "core.l1.bytes=16KiB"];
+    assert!(ratio("stencil2d", &direct, none, victim) < 0.97);
+    assert!((0.97..1.03).contains(&ratio("saxpy", &direct, none, victim)));
+}
+
+#[test]
+fn the_program_knows_its_plug_ins_everywhere() {
+    assert!(text(&["config", "explain", "ccws.gain"]).contains("plugins.ccws.gain"));
+    let policies = text(&["config", "explain", "core.issue.policy"]);
+    assert!(policies.contains("two_level") && policies.contains("CCWS, MICRO 2012"), "{policies}");
+    assert!(text(&["config", "show", "tiny.ron", "--set", "stride.degree=7"]).contains("degree: 7"));
+    assert!(text(&["config", "schema"]).contains("victim_tags"));
+    assert!(text(&["stats", "ccws"]).contains("ccws.lost_locality"));
+    let machine = ["--config", "tiny.ron", "--size", "small", "saxpy"];
+    let stats = text(&[&machine[..], &["--stats", "--set", "core.l1.prefetcher=stride"]].concat());
+    assert!(stats.contains("stride.steps") && stats.contains("verified"), "{stats}");
+
+    let folder = TempDir::new().expect("a folder");
+    let store = folder.path().join("store");
+    let store = store.to_str().expect("a path");
+    let axes = ["--set", "core.issue.policy=gto,ccws", "--set", "ccws.gain=1,4", "--store", store];
+    let sweep = text(&[&["sweep", "--config", "tiny.ron", "--size", "small", "saxpy"][..], &axes].concat());
+    assert!(sweep.contains("ccws"), "{sweep}");
+    let page = folder.path().join("run.html");
+    let words = ["--set", "core.l1.replacement=ship", "--report", page.to_str().expect("a path")];
+    text(&[&machine[..], &words].concat());
+    assert!(std::fs::read_to_string(&page).expect("the page").contains("ship.predicted_dead"));
+}
+
+#[test]
+fn a_checkpoint_goes_on_with_the_plug_in_only() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("run.ckpt");
+    let file = file.to_str().expect("a path");
+    let machine = ["--config", "tiny.ron", "--size", "small", "saxpy", "--set", "core.l1.path=victim_cache"];
+    let machine = [&machine[..], &["--set", "core.l1.bytes=1KiB", "--set", "core.l1.ways=1", "--stats"]].concat();
+    let whole = text(&machine);
+    let stopped = output(&[&machine[..], &["--checkpoint", file, "--max-cycles", "2000"]].concat());
+    assert_eq!(stopped.status.code(), Some(3), "{}", String::from_utf8_lossy(&stopped.stderr));
+    assert_eq!(text(&["--resume", file, "--stats"]), whole);
+    // The program without the plug-ins says what is missing.
+    let plain = Command::new(env!("CARGO_BIN_EXE_wave-sim")).args(["--resume", file]).output().expect("it runs");
+    let message = String::from_utf8_lossy(&plain.stderr).into_owned();
+    assert_eq!(plain.status.code(), Some(2), "{message}");
+    assert!(message.contains("victim_cache"), "{message}");
+}
+
+#[test]
+fn wrong_names_and_values_are_one_clear_error() {
+    let message = refused(&["--config", "gpu.ron", "--set", "core.issue.policy=ccsw", "saxpy"]);
+    assert!(message.contains("did you mean `ccws`?"), "{message}");
+    let message = refused(&["--config", "gpu.ron", "--set", "ccws.gain=65", "saxpy"]);
+    assert!(message.contains("`plugins.ccws.gain` is 65: it must be an integer from 1 to 64"), "{message}");
+    let message = refused(&["--config", "gpu.ron", "--set", "ccws.gian=6", "saxpy"]);
+    assert!(message.contains("plugins.ccws.gain"), "{message}");
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("machine.ron");
+    for (text, part) in [
+        ("(plugins: (ccws: (gian: 3)))", "`plugins.ccws` has no key `gian`"),
+        ("(plugins: (cwcs: (gain: 3)))", "did you mean `ccws`?"),
+        ("(plugins: (ccws: (gain: many)))", "`plugins.ccws.gain` is many"),
+        ("(plugins: (ccws: (gain: 99)))", "from 1 to 64"),
+        ("(core: (issue: (policy: \"ccws\")))", "without quotes"),
+    ] {
+        std::fs::write(&file, text).expect("the file");
+        let message = refused(&["--config", file.to_str().expect("a path"), "saxpy"]);
+        assert!(message.contains(part), "{text}: {message}");
+    }
+    std::fs::write(&file, "(core: (issue: (policy: ccws)), plugins: (ccws: (gain: 5, decay: 3)))").expect("the file");
+    let shown = text(&["config", "show", file.to_str().expect("a path")]);
+    assert!(shown.contains("gain: 5") && shown.contains("decay: 3") && shown.contains("base_score: 100"), "{shown}");
+}
