@@ -14,10 +14,6 @@ command -v cmake >/dev/null || need+=(cmake)
 command -v make >/dev/null || need+=(make)
 # Verilator compiles the SystemVerilog core. WAVE_SIM_SKIP_RTL=1 skips the tests that need it.
 if [ "${WAVE_SIM_SKIP_RTL:-}" != 1 ]; then command -v verilator >/dev/null || need+=(verilator zlib1g-dev); fi
-# Yosys, from PyPI, synthesizes the core. WAVE_SIM_SKIP_SYNTHESIS=1 skips the test that needs it.
-if [ "${WAVE_SIM_SKIP_RTL:-}" != 1 ] && [ "${WAVE_SIM_SKIP_SYNTHESIS:-}" != 1 ]; then
-    python3 -c 'import ensurepip, venv' 2>/dev/null || need+=(python3-venv)
-fi
 # ptxas, from PyPI, assembles the PTX of kernels. WAVE_SIM_SKIP_PTXAS=1 skips the tests that need it.
 if [ "${WAVE_SIM_SKIP_PTXAS:-}" != 1 ] && [ -z "${PTXAS:-}" ]; then
     python3 -c 'import ensurepip, venv' 2>/dev/null || need+=(python3-venv)
@@ -60,41 +56,55 @@ if cargo fmt --version >/dev/null 2>&1; then step cargo fmt --check; fi
 if cargo clippy --version >/dev/null 2>&1; then
     if [ "${CI:-}" = true ]; then
         # A clean clone: clippy compiles the workspace for the tests, so that each crate is gone through once. Nothing of it
-        # is compiled again, so what would make that faster is left out.
-        export CARGO_INCREMENTAL=0 RUSTC_WORKSPACE_WRAPPER=clippy-driver
+        # is compiled again or looked at in a debugger, so what would serve that is left out.
+        export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=none RUSTC_WORKSPACE_WRAPPER=clippy-driver
         export CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
-        step cargo test --workspace --all-targets --no-run --quiet
+        step cargo test --workspace --no-run --quiet
+        step cargo test --workspace --benches --no-run --quiet
     else
         step cargo clippy --workspace --all-targets --quiet -- -D warnings
     fi
 fi
-# A runner prints the time of each test, and notes that of each test executable.
+# Many tests wait for one long test or for a compiler, so two executables run at a time, those first that take long. The
+# examples of the documentation are executables that cargo has to run.
 log="$(mktemp)" WAVE_SIM_TEST_TIMES="$(mktemp)"
 export WAVE_SIM_TEST_TIMES
-host="$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z.-' 'A-Z__')"
-begun cargo test --workspace --quiet
+begun cargo test --workspace
+built="$(mktemp)"
+cargo test --workspace --no-run --quiet --message-format=json >"$built"
+long='/(cli|cosim|rtl_units|report|timing|wave_study)-'
+# A benchmark is no test.
+executables="$(sed -n '/"kind":\["bench"\]/d; /"test":true/s/.*"manifest_path":"\([^"]*\)\/Cargo.toml".*"executable":"\([^"]*\)".*/\1 \2/p' "$built")"
+rm "$built"
+[ -n "$executables" ] || { echo "scripts/test.sh: cargo has built no test executable" >&2; exit 1; }
 passed=0
-env "CARGO_TARGET_${host}_RUNNER=$PWD/scripts/timed-test.sh" cargo test --workspace --quiet 2>&1 | tee "$log" || passed=$?
+{ grep -E "$long" <<<"$executables"; grep -Ev "$long" <<<"$executables"; } |
+    xargs -P 2 -L 1 scripts/timed-test.sh 2>&1 | tee "$log" || passed=$?
+cargo test --workspace --doc --quiet || passed=$?
 ended
 printf '\n== seconds of each test executable\n'
 sort -rn "$WAVE_SIM_TEST_TIMES" | awk '{ printf "%9.1f  %s\n", $1, $2; sum += $1 } END { printf "%9.1f  all\n", sum }'
 printf '\n== seconds of the 40 slowest tests\n'
 sed -n -e 's/^executable /of /p' -e 's/^test \(.*\) \.\.\. .*<\([0-9.]*\)s>$/\2 \1/p' "$log" |
     awk '$1 == "of" { of = $2; next } { print $1, of "::" $2 }' | sort -rn | awk 'NR <= 40 { printf "%9.1f  %s\n", $1, $2 }'
-# Where no time is noted, the runner has not run, and nothing says how long the tests take.
-[ -s "$WAVE_SIM_TEST_TIMES" ] || { echo "scripts/test.sh: no test executable has left its time" >&2; exit 1; }
+# Where no time is noted, nothing has run.
+[ "$(wc -l <"$WAVE_SIM_TEST_TIMES")" = "$(wc -l <<<"$executables")" ] ||
+    { echo "scripts/test.sh: a test executable has not left its time" >&2; exit 1; }
 rm "$log" "$WAVE_SIM_TEST_TIMES"
 [ "$passed" = 0 ] || exit "$passed"
 # The README's main command prints the README's table, and the measured figures of the book match the current machine.
 # Both use the executable that the tests have just built: results do not depend on the build profile. A release build or
 # `cargo run` would compile the simulator once more.
 program="${CARGO_TARGET_DIR:-target}/debug/wave-sim"
-printf '\n== %s --config configs/gpu.ron, compared with README.md\n' "$program"
+measured="$(mktemp -d)"
+"$program" measure --config configs/gpu.ron --save "$measured" >"$measured/gpu.txt" 2>/dev/null &
+begun "$program --config configs/gpu.ron, compared with README.md"
 table="$("$program" --config configs/gpu.ron 2>/dev/null)"
 echo "$table"
 diff <(sed -n '/^```text/,/^```$/p' README.md | sed '1d;$d') <(echo "$table")
-measured="$(mktemp -d)"
-printf '\n== docs/measure\n'
-"$program" measure --config configs/gpu.ron --save "$measured" >"$measured/gpu.txt"
+ended
+begun docs/measure
+wait %%
 diff -r docs/measure "$measured"
 rm -r "$measured"
+ended

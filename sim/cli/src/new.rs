@@ -84,7 +84,9 @@ pub(crate) fn run(args: &NewArgs, terminal: &Terminal) -> Ended {
     let (path, files, next) = match &args.names[..] {
         [word] if word.as_os_str() == "plugin" => {
             let error = Diagnostic::error("a plug-in needs a name");
-            return Err(one(error.hint("`wave-sim new plugin NAME`; a kernel of that name: `wave-sim new ./plugin`")));
+            return Err(one(
+                error.hint("`wave-sim new plugin NAME`; a kernel of that name: `wave-sim new ./plugin`")
+            ));
         }
         [path] => {
             let name = stem(path).map_err(one)?;
@@ -93,12 +95,15 @@ pub(crate) fn run(args: &NewArgs, terminal: &Terminal) -> Ended {
         }
         [word, path] if word.as_os_str() == "plugin" => {
             let files = plugin_files(stem(path).map_err(one)?).map_err(one)?;
-            let next = format!("`cargo test --manifest-path {}/Cargo.toml` builds and tests it", path.display());
+            let next =
+                format!("`cargo test --manifest-path {}/Cargo.toml` builds and tests it", path.display());
             (path, files, next)
         }
         _ => {
             let error = Diagnostic::error("`new` makes one folder at a time");
-            return Err(one(error.hint("`wave-sim new NAME` for a kernel, `wave-sim new plugin NAME` for a plug-in")));
+            return Err(one(
+                error.hint("`wave-sim new NAME` for a kernel, `wave-sim new plugin NAME` for a plug-in")
+            ));
         }
     };
     let shown = path.display();
@@ -133,8 +138,10 @@ fn plugin_files(name: &str) -> Result<Vec<File>, Diagnostic> {
     }
     let cli = Path::new(env!("CARGO_MANIFEST_DIR"));
     if !cli.is_dir() {
-        let message = format!("a plug-in is built with the sources of wave-sim, and `{}` is not there", cli.display());
-        return Err(Diagnostic::error(message).hint("build wave-sim from a clone of its repository, and keep the clone"));
+        let message =
+            format!("a plug-in is built with the sources of wave-sim, and `{}` is not there", cli.display());
+        return Err(Diagnostic::error(message)
+            .hint("build wave-sim from a clone of its repository, and keep the clone"));
     }
     let capture = cli.with_file_name("capture");
     let filled = |text: &str| {

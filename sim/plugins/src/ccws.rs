@@ -9,19 +9,37 @@
 
 use std::collections::BTreeMap;
 use wave_capture::Capture;
-use wave_sim::plugin::{Choice, L1Event, L1EventKind, L1Outcome, ReferenceKind, Registry, SchedulerSetup, WarpScheduler};
+use wave_sim::plugin::{
+    Choice, L1Event, L1EventKind, L1Outcome, ReferenceKind, Registry, SchedulerSetup, WarpScheduler,
+};
 
 /// Registers it as `ccws`.
-pub fn register(registry: &mut Registry) {
+pub(crate) fn register(registry: &mut Registry) {
     registry
         .scheduler("ccws", Ccws::new)
         .doc("Greedy then oldest, and waves that take the L1 from others issue no loads (CCWS, MICRO 2012).")
         .parameter("base_score", 100, 1..=10_000, "points", "Score of a wave that has lost no locality.")
-        .parameter("gain", 4, 1..=64, "parts of 16", "Throttling strength: how much of the cutoff a lost line takes.")
+        .parameter(
+            "gain",
+            4,
+            1..=64,
+            "parts of 16",
+            "Throttling strength: how much of the cutoff a lost line takes.",
+        )
         .parameter("victim_tags", 8, 1..=256, "lines", "Lines that the directory of a wave remembers.")
-        .parameter("decay", 64, 1..=100_000, "cycles", "Cycles in which a score above the base falls by a point.")
+        .parameter(
+            "decay",
+            64,
+            1..=100_000,
+            "cycles",
+            "Cycles in which a score above the base falls by a point.",
+        )
         .counter("lost_locality", "accesses", "Misses on lines that the wave itself had used and lost.")
-        .counter("throttled_issues", "wave instructions", "Instructions issued while some wave was not allowed to load.");
+        .counter(
+            "throttled_issues",
+            "wave instructions",
+            "Instructions issued while some wave was not allowed to load.",
+        );
 }
 
 /// Lost lines and score of a wave.
@@ -82,7 +100,8 @@ impl Ccws {
 
     /// The waves that may load: the highest scores first, as far as the stack stays below the total of the base scores.
     fn allowed(&self, now: u64) -> u64 {
-        let mut order: Vec<usize> = (0..self.waves.len()).filter(|slot| self.resident >> slot & 1 != 0).collect();
+        let mut order: Vec<usize> =
+            (0..self.waves.len()).filter(|slot| self.resident >> slot & 1 != 0).collect();
         let cutoff = self.base * order.len() as u64;
         order.sort_by_key(|&slot| (u64::MAX - self.score(slot, now), self.arrivals[slot]));
         let (mut height, mut allowed) = (0, 0);
@@ -117,9 +136,14 @@ impl WarpScheduler for Ccws {
     fn next_change(&self, now: u64) -> u64 {
         let falls = |slot: usize| {
             let wave = &self.waves[slot];
-            (self.score(slot, now) > 0).then(|| wave.since + ((now - wave.since) / self.decay + 1) * self.decay)
+            (self.score(slot, now) > 0)
+                .then(|| wave.since + ((now - wave.since) / self.decay + 1) * self.decay)
         };
-        (0..self.waves.len()).filter(|slot| self.resident >> slot & 1 != 0).filter_map(falls).min().unwrap_or(u64::MAX)
+        (0..self.waves.len())
+            .filter(|slot| self.resident >> slot & 1 != 0)
+            .filter_map(falls)
+            .min()
+            .unwrap_or(u64::MAX)
     }
 
     fn issued(&mut self, now: u64, _: usize, _: bool) {
@@ -150,7 +174,10 @@ impl WarpScheduler for Ccws {
                 }
             }
             L1EventKind::Access(outcome) => {
-                let (Some(slot), ReferenceKind::Load) = (event.reference.by.slot(), event.reference.kind) else { return };
+                let (Some(slot), ReferenceKind::Load) = (event.reference.by.slot(), event.reference.kind)
+                else {
+                    return;
+                };
                 if outcome == L1Outcome::Miss
                     && let Some(place) = self.waves[slot].victims.iter().position(|&victim| victim == line)
                 {

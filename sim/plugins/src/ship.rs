@@ -9,13 +9,21 @@ use wave_capture::Capture;
 use wave_sim::plugin::{CacheSet, CacheSetup, Reference, Registry, Replacement};
 
 /// Registers it as `ship`.
-pub fn register(registry: &mut Registry) {
+pub(crate) fn register(registry: &mut Registry) {
     registry
         .replacement("ship", Ship::new)
-        .doc("The line that its instruction, or its region, predicts not to be used again (SHiP, MICRO 2011).")
+        .doc(
+            "The line that its instruction, or its region, predicts not to be used again (SHiP, MICRO 2011).",
+        )
         .parameter("table_bits", 14, 4..=20, "bits", "Logarithm of the entries of the table of signatures.")
         .parameter("counter_most", 7, 1..=255, "uses", "Largest value of a counter of the table.")
-        .parameter("region_bits", 14, 6..=24, "bits", "Logarithm of the bytes of a region, where no pc is known.")
+        .parameter(
+            "region_bits",
+            14,
+            6..=24,
+            "bits",
+            "Logarithm of the bytes of a region, where no pc is known.",
+        )
         .counter("predicted_dead", "lines", "Lines that came in as the next to leave.")
         .counter("dead", "lines", "Lines that left without a further use.");
 }

@@ -10,12 +10,18 @@ use wave_capture::Capture;
 use wave_sim::plugin::{CacheSetup, L1Event, L1EventKind, Prefetcher, ReferenceKind, Registry};
 
 /// Registers it as `stride`.
-pub fn register(registry: &mut Registry) {
+pub(crate) fn register(registry: &mut Registry) {
     registry
         .prefetcher("stride", Stride::new)
         .doc("The lines ahead of a load that goes on by equal steps (MICRO 1992, by wave as in MICRO 2010).")
         .parameter("degree", 2, 1..=16, "lines", "Lines that are requested at once.")
-        .parameter("distance", 1, 1..=64, "steps", "Steps from the line that is accessed to the first that is requested.")
+        .parameter(
+            "distance",
+            1,
+            1..=64,
+            "steps",
+            "Steps from the line that is accessed to the first that is requested.",
+        )
         .parameter("entries", 256, 1..=65_536, "entries", "Pairs of a load and a wave that are remembered.")
         .counter("steps", "accesses", "Accesses that were an equal step after the one before.")
         .counter("late", "lines", "Lines that came too late for the access that they were meant for.");

@@ -9,12 +9,18 @@ use wave_capture::Capture;
 use wave_sim::plugin::{PathBlock, PathReply, PathRequest, PathSetup, Registry};
 
 /// Registers it as `victim_cache`.
-pub fn register(registry: &mut Registry) {
+pub(crate) fn register(registry: &mut Registry) {
     registry
         .path("victim_cache", VictimCache::new)
         .doc("A small fully associative cache of the lines that left the L1 last (ISCA 1990).")
         .parameter("lines", 16, 1..=4096, "lines", "Lines that it holds.")
-        .parameter("latency_cycles", 4, 1..=1000, "cycles", "Cycles from a read that leaves the L1 to its answer.")
+        .parameter(
+            "latency_cycles",
+            4,
+            1..=1000,
+            "cycles",
+            "Cycles from a read that leaves the L1 to its answer.",
+        )
         .counter("hits", "reads", "Reads of the L1 that it answered.")
         .counter("misses", "reads", "Reads of the L1 that went on to the L2.");
 }

@@ -4,12 +4,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// The example that cargo has built with these tests: `sim/plugins/src/main.rs`.
+/// The example of this crate that is `sim/plugins/src/main.rs`. `cargo test` builds it, unless tests are selected by
+/// name: then `cargo build --example plugins` does.
 fn program() -> PathBuf {
     let tests = std::env::current_exe().expect("this test has a path");
     let folder = tests.parent().and_then(Path::parent).expect("it is in target/PROFILE/deps");
     let program = folder.join("examples/plugins");
-    assert!(program.is_file(), "cargo builds it with the tests: {}", program.display());
+    let built = |file: &Path| file.metadata().and_then(|data| data.modified()).expect("it is a file");
+    assert!(program.is_file(), "`cargo build --workspace --example plugins` builds {}", program.display());
+    // One that is older than the command line would be another one's.
+    let command = Path::new(env!("CARGO_BIN_EXE_wave-sim"));
+    let age = built(command).duration_since(built(&program)).unwrap_or_default();
+    assert!(age.as_secs() < 600, "`cargo build --workspace --example plugins` builds it again");
     program
 }
 
@@ -40,7 +46,8 @@ struct Run(serde_json::Value);
 
 impl Run {
     fn of(kernel: &str, settings: &[&str]) -> Run {
-        let mut words = vec!["--config", "gpu.ron", "--format", "json", "--size", "small", kernel, "--set", "cores=2"];
+        let mut words =
+            vec!["--config", "gpu.ron", "--format", "json", "--size", "small", kernel, "--set", "cores=2"];
         settings.iter().for_each(|setting| words.extend(["--set", setting]));
         let document: serde_json::Value = serde_json::from_str(&text(&words)).expect("JSON");
         Run(document)
@@ -49,9 +56,10 @@ impl Run {
     fn count(&self, name: &str) -> f64 {
         fn find(value: &serde_json::Value, name: &str) -> Option<f64> {
             match value {
-                serde_json::Value::Object(map) => {
-                    map.get(name).and_then(|value| value.as_f64()).or_else(|| map.values().find_map(|v| find(v, name)))
-                }
+                serde_json::Value::Object(map) => map
+                    .get(name)
+                    .and_then(|value| value.as_f64())
+                    .or_else(|| map.values().find_map(|v| find(v, name))),
                 serde_json::Value::Array(list) => list.iter().find_map(|value| find(value, name)),
                 _ => None,
             }
@@ -75,11 +83,15 @@ fn each_idea_has_its_effect_where_it_should_and_none_where_it_should_not() {
     assert!(ratio("gemv_rows.ron", &small_l1, gto, ccws) < 0.9);
     assert!((0.97..1.03).contains(&ratio("saxpy", &small_l1, gto, ccws)));
 
+    // What misses beside the stream of 2048 lines are lines of the table.
     let (lru, ship) = ("core.l1.replacement=lru", "core.l1.replacement=ship");
-    let hot = ["core.l1.bytes=8KiB"];
-    let misses = |setting| Run::of("hot_table.ron", &[&hot[..], &[setting]].concat()).count("l1.misses");
-    assert!(misses(ship) < 0.8 * misses(lru));
-    assert!((0.97..1.03).contains(&ratio("saxpy", &hot, lru, ship)));
+    let small = ["core.l1.bytes=4KiB"];
+    let table =
+        |setting| Run::of("hot_table.ron", &[&small[..], &[setting]].concat()).count("l1.misses") - 2048.0;
+    println!("misses of the table: lru {}, ship {}", table(lru), table(ship));
+    assert!(table(ship) >= 0.0 && table(ship) < 0.2 * table(lru));
+    assert!(ratio("hot_table.ron", &small, lru, ship) < 0.95);
+    assert!((0.97..1.03).contains(&ratio("saxpy", &small, lru, ship)));
 
     let (none, stride) = ("core.l1.prefetcher=none", "core.l1.prefetcher=stride");
     let few = ["core.max_waves=4", "core.max_workgroups=1"];
@@ -87,9 +99,9 @@ fn each_idea_has_its_effect_where_it_should_and_none_where_it_should_not() {
     assert!((0.97..1.03).contains(&ratio("pointer_chase", &[], none, stride)));
 
     let (none, victim) = ("core.l1.path=none", "core.l1.path=victim_cache");
-    let direct = ["core.l1.ways=1", "core.l1.bytes=16KiB"];
-    assert!(ratio("stencil2d", &direct, none, victim) < 0.97);
-    assert!((0.97..1.03).contains(&ratio("saxpy", &direct, none, victim)));
+    let direct = ["core.l1.ways=1", "core.l1.bytes=16KiB", few[0], few[1], "victim_cache.lines=64"];
+    assert!(ratio("pairs.ron", &direct, none, victim) < 0.9);
+    assert!((0.97..1.03).contains(&ratio("saxpy", &direct[..2], none, victim)));
 }
 
 #[test]
@@ -122,13 +134,18 @@ fn a_checkpoint_goes_on_with_the_plug_in_only() {
     let file = folder.path().join("run.ckpt");
     let file = file.to_str().expect("a path");
     let machine = ["--config", "tiny.ron", "--size", "small", "saxpy", "--set", "core.l1.path=victim_cache"];
-    let machine = [&machine[..], &["--set", "core.l1.bytes=1KiB", "--set", "core.l1.ways=1", "--stats"]].concat();
+    let machine =
+        [&machine[..], &["--set", "core.l1.bytes=1KiB", "--set", "core.l1.ways=1", "--stats"]].concat();
     let whole = text(&machine);
-    let stopped = output(&[&machine[..], &["--checkpoint", file, "--max-cycles", "2000"]].concat());
+    let stopped = output(
+        &[&machine[..], &["--checkpoint", file, "--checkpoint-every", "500", "--max-cycles", "2000"]]
+            .concat(),
+    );
     assert_eq!(stopped.status.code(), Some(3), "{}", String::from_utf8_lossy(&stopped.stderr));
-    assert_eq!(text(&["--resume", file, "--stats"]), whole);
+    let resumed = [&machine[..], &["--resume", file]].concat();
+    assert_eq!(text(&resumed), whole);
     // The program without the plug-ins says what is missing.
-    let plain = Command::new(env!("CARGO_BIN_EXE_wave-sim")).args(["--resume", file]).output().expect("it runs");
+    let plain = Command::new(env!("CARGO_BIN_EXE_wave-sim")).args(&resumed).output().expect("it runs");
     let message = String::from_utf8_lossy(&plain.stderr).into_owned();
     assert_eq!(plain.status.code(), Some(2), "{message}");
     assert!(message.contains("victim_cache"), "{message}");
@@ -155,7 +172,11 @@ fn wrong_names_and_values_are_one_clear_error() {
         let message = refused(&["--config", file.to_str().expect("a path"), "saxpy"]);
         assert!(message.contains(part), "{text}: {message}");
     }
-    std::fs::write(&file, "(core: (issue: (policy: ccws)), plugins: (ccws: (gain: 5, decay: 3)))").expect("the file");
+    std::fs::write(&file, "(core: (issue: (policy: ccws)), plugins: (ccws: (gain: 5, decay: 3)))")
+        .expect("the file");
     let shown = text(&["config", "show", file.to_str().expect("a path")]);
-    assert!(shown.contains("gain: 5") && shown.contains("decay: 3") && shown.contains("base_score: 100"), "{shown}");
+    assert!(
+        shown.contains("gain: 5") && shown.contains("decay: 3") && shown.contains("base_score: 100"),
+        "{shown}"
+    );
 }

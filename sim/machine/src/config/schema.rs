@@ -40,7 +40,9 @@ fn property(field: &Field, default: Option<&Tree>) -> Map<String, Value> {
         Kind::Text => object(json!({ "type": "string" })),
         Kind::Choice(choices) => {
             let choice = |(name, doc): (&&str, &&str)| json!({ "const": name, "description": doc.trim() });
-            object(json!({ "oneOf": choices.names().iter().zip(choices.docs()).map(choice).collect::<Vec<_>>() }))
+            object(
+                json!({ "oneOf": choices.names().iter().zip(choices.docs()).map(choice).collect::<Vec<_>>() }),
+            )
         }
         Kind::Section(inner) => section(inner, default),
         Kind::List(inner) => {

@@ -141,14 +141,15 @@ impl Core {
         for event in &events {
             self.tell_all(|policy| policy.l1(event));
         }
-        self.activity.stale = (1 << self.schedulers.len()) - 1;
         self.activity.progress = true;
     }
 
+    /// Tells all registered schedulers of the core, which look again: each may follow the waves of the others.
     fn tell_all(&mut self, mut hook: impl FnMut(&mut (dyn WarpScheduler + 'static))) {
         for policy in self.schedulers.iter_mut().filter_map(|scheduler| scheduler.registered.as_mut()) {
             policy.tell(&mut hook);
         }
+        self.activity.stale = (1 << self.schedulers.len()) - 1;
     }
 
     /// Values of the counters of the plug-ins in this core.

@@ -17,8 +17,8 @@ use crate::core::workgroup::{Shape, index_of};
 use crate::core::{Core, CoreLaunch, Links};
 use crate::functional::Execution;
 use crate::memory::state::State;
-use crate::registry::Sums;
 use crate::memory::{BitSet, L1, L1Counters, LinkCounters, MemoryCounters, MemoryPort, MemorySystem};
+use crate::registry::Sums;
 use std::sync::Arc;
 use wave_capture::Capture;
 use wave_isa::program::{Launch, Program};
@@ -97,7 +97,9 @@ impl Run {
         let ops = MicroOps::decode(program, kernel, launch.registers, config);
         let before = (memory.counters(), sum_of(caches.iter().map(|(l1, _)| l1)), memory.links());
         let mut plug_ins = Sums::new();
-        caches.iter().for_each(|(l1, _)| l1.plug_in_counters(&mut |plug_in, values| plug_ins.add(plug_in, &values)));
+        caches
+            .iter()
+            .for_each(|(l1, _)| l1.plug_in_counters(&mut |plug_in, values| plug_ins.add(plug_in, &values)));
         memory.plug_in_counters(&mut |plug_in, values| plug_ins.add(plug_in, &values));
         memory.set_skip_idle_cycles(!options.every_cycle);
         memory.set_jitter(options.jitter);

@@ -102,7 +102,11 @@ impl MemorySystem {
         let system = MemorySystem {
             image: Image::new(LineGeometry::new(config), memory, code),
             ports: CorePorts::new(ports),
-            slices: slice_blocks.clone().zip(0..).map(|(block, index)| Slice::new(config, index, block)).collect(),
+            slices: slice_blocks
+                .clone()
+                .zip(0..)
+                .map(|(block, index)| Slice::new(config, index, block))
+                .collect(),
             channels: channel_blocks.clone().map(|block| Channel::new(config, block)).collect(),
             requests: RequestNetwork::new(config, sources, sides),
             replies: ReplyNetwork::new(config, replies),

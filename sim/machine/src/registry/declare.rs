@@ -1,6 +1,8 @@
 //! What is registered: names, parameters, counters, and how each plug-in is made.
 
-use super::hooks::{CacheSetup, PathBlock, PathSetup, Prefetcher, Replacement, SchedulerSetup, WarpScheduler};
+use super::hooks::{
+    CacheSetup, PathBlock, PathSetup, Prefetcher, Replacement, SchedulerSetup, WarpScheduler,
+};
 use crate::stats::Declared;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -318,7 +320,10 @@ impl Sums {
     pub(crate) fn add(&mut self, plug_in: &'static PlugIn, values: &[u64]) {
         let (name, declared) = (plug_in.name, plug_in.counters.len());
         let given = values.len();
-        assert!(given == declared, "the plug-in `{name}` declares {declared} counters, and a block of it has {given}");
+        assert!(
+            given == declared,
+            "the plug-in `{name}` declares {declared} counters, and a block of it has {given}"
+        );
         for (_, sums) in self.0.iter_mut().filter(|(other, _)| *other == name) {
             sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
         }

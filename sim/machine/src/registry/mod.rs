@@ -18,11 +18,11 @@ mod hooks;
 mod plugged;
 
 pub use declare::{Counter, Parameter, PlugIn, Registry, Role, is_empty, statistics};
-pub use hooks::{
-    CacheSetup, CacheSet, Choice, L1Event, L1EventKind, L1Outcome, PathBlock, PathReply, PathRequest, PathSetup,
-    Prefetcher, Reference, ReferenceKind, Replacement, Requester, SchedulerSetup, WarpScheduler,
-};
 pub(crate) use declare::{Maker, Sums, installed, put};
 pub(crate) use hooks::Values;
+pub use hooks::{
+    CacheSet, CacheSetup, Choice, L1Event, L1EventKind, L1Outcome, PathBlock, PathReply, PathRequest,
+    PathSetup, Prefetcher, Reference, ReferenceKind, Replacement, Requester, SchedulerSetup, WarpScheduler,
+};
 pub(crate) use plugged::Plugged;
 pub use plugged::calling;

@@ -19,7 +19,7 @@ use wave_machine::gpu::{self, KernelReport, RunError, RunOptions, Snapshot, Stop
 use wave_testing::environment;
 
 /// Number of machines, and of stops of each program on them.
-const MACHINES: u64 = 25;
+const MACHINES: u64 = 15;
 const STOPS: usize = 6;
 /// Variables of the child: the folder with the states, and the seed of their machine.
 const FOLDER: &str = "WAVE_SIM_SNAPSHOTS";

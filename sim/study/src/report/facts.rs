@@ -62,7 +62,10 @@ impl<'a> Facts<'a> {
         let within = run.steps.iter().skip(gathered.launches.start).take(gathered.launches.len());
         let mut plug_ins = vec![0; wave_machine::registry::statistics().len()];
         for step in within.clone() {
-            plug_ins.iter_mut().zip(&step.report.plug_ins).for_each(|(sum, value): (&mut u64, _)| *sum += value);
+            plug_ins
+                .iter_mut()
+                .zip(&step.report.plug_ins)
+                .for_each(|(sum, value): (&mut u64, _)| *sum += value);
         }
         let longest = within.max_by_key(|step| step.report.cycles).map(|step| &step.launch);
         let launch = longest.or(gathered.broken_off.as_ref());

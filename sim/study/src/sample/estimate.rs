@@ -409,6 +409,7 @@ pub(super) mod tests {
             l1: L1Counters::default(),
             memory: MemoryCounters::default(),
             links: Vec::new(),
+            plug_ins: Vec::new(),
             occupancy: wave_machine::gpu::occupancy::Occupancy {
                 workgroups: 1,
                 waves_per_workgroup: 1,

@@ -8,7 +8,7 @@ use wave_machine::config::{Config, leaves};
 use wave_machine::registry;
 
 /// The simulator, to the sources that decide what a run measures.
-pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("WAVE_SIM_SOURCES"));
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("WAVE_SIM_SOURCES"));
 
 /// [`VERSION`], and in a program with plug-ins what identifies the program: they decide what a run measures, too.
 pub fn version() -> &'static str {
@@ -18,10 +18,8 @@ pub fn version() -> &'static str {
         }
         // Without the file, results are those of no other process.
         let program = std::env::current_exe().and_then(std::fs::read);
-        let digest = program.map_or_else(
-            |_| format!("process {}", std::process::id()),
-            |bytes| checksum_of(&bytes),
-        );
+        let digest =
+            program.map_or_else(|_| format!("process {}", std::process::id()), |bytes| checksum_of(&bytes));
         format!("{VERSION}+{digest}")
     });
     &TEXT

@@ -161,7 +161,9 @@ fn the_hash_tells_every_parameter_apart_and_ignores_prose() {
                 if limits.allows(larger) { larger } else { value / 2 }.to_string()
             }
             (Kind::Bool, _) => (leaf.value == "false").to_string(),
-            (Kind::Choice(choices), _) => choices.names().iter().find(|&&n| n != leaf.value).unwrap().to_string(),
+            (Kind::Choice(choices), _) => {
+                choices.names().iter().find(|&&n| n != leaf.value).unwrap().to_string()
+            }
             _ => "\"other\"".into(),
         };
         // The value may violate a rule, but the hash must still differ.

@@ -9,6 +9,7 @@ use crate::memory::l2::MshrId;
 use crate::memory::l2::Transfer;
 use crate::memory::tests::{Client, Rig, addresses};
 use crate::memory::{Access, Operation, message::MAX_LINE_BYTES};
+use crate::registry::Requester;
 use rand::{RngExt, SeedableRng};
 use wave_isa::table::CacheHint;
 
@@ -204,8 +205,14 @@ fn commands(config: &Config, seed: u64) -> Vec<Issued> {
             // Phases with many writes and phases with few.
             let stores = if (now / 1000).is_multiple_of(2) { 2 } else { 8 };
             let operation = if rng.random_range(0..stores) == 0 { store } else { load };
-            let access =
-                Access { operation, hint: CacheHint::Uncached, line: line[core], owner: 0, epoch: 0 };
+            let access = Access {
+                operation,
+                hint: CacheHint::Uncached,
+                line: line[core],
+                by: Requester::NONE,
+                owner: 0,
+                epoch: 0,
+            };
             let _ = l1.access(now, &access);
             true
         });
@@ -281,8 +288,14 @@ fn order_of_service(config: &Config, lines: &[u64]) -> (Vec<u64>, DramCounters) 
             if core == 0 && next < lines.len() {
                 let operation = Operation::Load { sectors: 1 };
                 let owner = next as u32;
-                let access =
-                    Access { operation, hint: CacheHint::Cached, line: lines[next], owner, epoch: 0 };
+                let access = Access {
+                    operation,
+                    hint: CacheHint::Cached,
+                    line: lines[next],
+                    by: Requester::NONE,
+                    owner,
+                    epoch: 0,
+                };
                 next += usize::from(l1.access(now, &access).is_ok());
             }
             true

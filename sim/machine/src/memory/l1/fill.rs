@@ -5,9 +5,9 @@ use super::mshr::{Mshr, MshrId};
 use super::plan::Leaves;
 use super::{L1, Reject, ResponseKind};
 use crate::clock::Cycle;
-use crate::registry::Reference;
 use crate::memory::geometry::copy_bytes;
 use crate::memory::message::{LineData, MAX_LINE_BYTES, Reply, ReplyKind, Request, apply_atomic};
+use crate::registry::Reference;
 use wave_isa::table::CacheHint;
 
 impl L1 {

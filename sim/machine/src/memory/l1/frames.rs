@@ -157,13 +157,14 @@ impl L1 {
         let geometry = self.spec.geometry;
         let bytes = geometry.line_bytes();
         // What a block on the path holds is not known.
-        self.path.is_none() && self.data.chunks_exact(bytes).zip(&self.valid).enumerate().all(|(frame, (data, &valid))| {
-            let frame = Frame(frame as u32);
-            let Some(number) = self.tags.line(frame) else { return true };
-            let mask = geometry.bytes_of(valid) | self.dirty.of(frame);
-            let theirs = line(geometry.address(number));
-            (0..bytes).all(|at| mask >> at & 1 == 0 || data[at] == theirs[at])
-        })
+        self.path.is_none()
+            && self.data.chunks_exact(bytes).zip(&self.valid).enumerate().all(|(frame, (data, &valid))| {
+                let frame = Frame(frame as u32);
+                let Some(number) = self.tags.line(frame) else { return true };
+                let mask = geometry.bytes_of(valid) | self.dirty.of(frame);
+                let theirs = line(geometry.address(number));
+                (0..bytes).all(|at| mask >> at & 1 == 0 || data[at] == theirs[at])
+            })
     }
 
     /// Its lines, in the order of frames.

@@ -43,10 +43,9 @@ impl Path {
                 PathRequest::Write { bytes: values.byte_mask, data: &values.data[..self.line_bytes] }
             }
             (RequestKind::Atomic(_), Some(values)) => PathRequest::Atomic { bytes: values.byte_mask },
-            _ => PathRequest::Read {
-                sectors: request.sectors,
-                uncached: request.hint == CacheHint::Uncached,
-            },
+            _ => {
+                PathRequest::Read { sectors: request.sectors, uncached: request.hint == CacheHint::Uncached }
+            }
         };
         let may_answer = matches!(shown, PathRequest::Read { uncached: false, .. });
         let answer = self.block.tell(|block| {
@@ -91,7 +90,8 @@ impl Path {
     pub(super) fn check(&self, bounds: &Bounds) -> Result<(), Misfit> {
         let planned = self.replies.iter().all(|&(at, _)| bounds.may_plan(at));
         Misfit::in_range(planned && self.replies.iter().is_sorted_by_key(|(at, _)| *at), "replies")?;
-        let data = self.replies.iter().all(|(_, reply)| reply.kind == ReplyKind::Data && reply.values.is_some());
+        let data =
+            self.replies.iter().all(|(_, reply)| reply.kind == ReplyKind::Data && reply.values.is_some());
         Misfit::in_range(data, "replies")
     }
 }

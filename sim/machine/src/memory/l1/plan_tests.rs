@@ -1,6 +1,5 @@
 //! What `plan` decides, as tables in the words of docs/memory.md: what the L1 shows, what is asked, what becomes of it.
 
-use crate::registry::Requester;
 use super::access::{Access, Operation, Reject};
 use super::mshr::MshrId;
 use super::plan::{Leaves, Miss, Plan, View, Wait, plan};
@@ -9,6 +8,7 @@ use crate::config::WritePolicy::{self, WriteBack, WriteThrough};
 use crate::memory::geometry::LineGeometry;
 use crate::memory::message::MAX_LINE_BYTES;
 use crate::memory::tags::Frame;
+use crate::registry::Requester;
 use wave_isa::special::Scope;
 use wave_isa::table::{AtomicOp, CacheHint};
 

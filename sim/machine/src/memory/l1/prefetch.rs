@@ -133,7 +133,7 @@ impl Prefetching {
     /// Refuses what cannot wait in a cycle.
     pub(super) fn check(&self, bounds: &Bounds) -> Result<(), Misfit> {
         let bytes = bounds.geometry.line_bytes() as u64;
-        let may_wait = |line: &u64| line % bytes == 0 && *line < self.memory_bytes;
+        let may_wait = |line: &u64| line.is_multiple_of(bytes) && *line < self.memory_bytes;
         let queue = self.queue.len() <= self.entries && self.queue.iter().all(may_wait);
         Misfit::in_range(queue, "queue")?;
         Misfit::in_range(bounds.may_plan(self.next_at), "next_at")?;

@@ -48,7 +48,10 @@ fn a_prefetched_line_is_a_hit_and_one_under_way_is_joined() {
     // There: a hit, which is not the first use.
     bench.load(128, 4, 2).unwrap();
     let counters = bench.l1.counters();
-    assert_eq!((counters.prefetch_late, counters.prefetch_hits, counters.mshr_hits, counters.hits), (1, 0, 1, 1));
+    assert_eq!(
+        (counters.prefetch_late, counters.prefetch_hits, counters.mshr_hits, counters.hits),
+        (1, 0, 1, 1)
+    );
     assert!(bench.requests().is_empty());
 
     let mut bench = self::bench(|_| {});

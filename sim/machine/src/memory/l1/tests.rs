@@ -1,6 +1,5 @@
 //! The L1 alone. The tests play the memory side.
 
-use crate::registry::Requester;
 use super::*;
 use crate::clock::LinkRx;
 use crate::clock::exchange;
@@ -8,6 +7,7 @@ use crate::config::WritePolicy;
 use crate::memory::message::{LineData, MAX_LINE_BYTES, Reply, ReplyKind};
 use crate::memory::port::core_port;
 use crate::memory::tests::keep;
+use crate::registry::Requester;
 use std::collections::HashMap;
 use wave_isa::special::Scope;
 use wave_isa::table::{AtomicOp, CacheHint};
@@ -37,7 +37,15 @@ impl Bench {
         config.interconnect.latency_cycles = 1;
         change(&mut config);
         let (port, memory) = core_port(0, &config);
-        Bench { l1: L1::new(&config, 0), port, memory, now: 100, epoch: 0, closing: 0, served: HashMap::new() }
+        Bench {
+            l1: L1::new(&config, 0),
+            port,
+            memory,
+            now: 100,
+            epoch: 0,
+            closing: 0,
+            served: HashMap::new(),
+        }
     }
 
     pub(super) fn access(

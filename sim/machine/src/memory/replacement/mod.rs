@@ -29,7 +29,12 @@ pub(super) struct CachePlace<'a> {
 
 impl CachePlace<'_> {
     /// The setup of a plug-in of this cache.
-    pub(super) fn setup(&self, plug_in: &'static crate::registry::PlugIn, sets: usize, ways: usize) -> CacheSetup {
+    pub(super) fn setup(
+        &self,
+        plug_in: &'static crate::registry::PlugIn,
+        sets: usize,
+        ways: usize,
+    ) -> CacheSetup {
         let CachePlace { plugins, level, index, line_bytes } = *self;
         CacheSetup { values: plugins.of(plug_in), level, index, sets, ways, line_bytes }
     }

@@ -3,6 +3,7 @@
 use crate::config::Replacement;
 use crate::memory::geometry::LineNumber;
 use crate::memory::tags::{Frame, Tags};
+use crate::registry::Reference;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use std::ops::Range;
@@ -133,6 +134,7 @@ fn each_policy_agrees_with_its_model() {
             Replacement::Fifo => (fifo, &[1, 2, 3, 4, 8]),
             // It does not depend on the history: see the next test.
             Replacement::Random => continue,
+            Replacement::PlugIn(_) => unreachable!("none is built in"),
         };
         ways.iter().for_each(|&ways| compare(replacement, ways, model));
     }

@@ -1,11 +1,11 @@
 //! Sharing between cores: a stale line stays stale until an invalidation or a hint ends that, and atomics are
 //! atomic at their scope.
 
-use crate::registry::Requester;
 use super::*;
 use crate::memory::dram::place_of;
 use crate::memory::geometry::LineNumber;
 use crate::memory::geometry::SliceHash;
+use crate::registry::Requester;
 use wave_isa::special::Scope;
 use wave_isa::table::AtomicOp;
 
@@ -100,7 +100,14 @@ fn contend(rig: &mut Rig, rounds: u32, op: AtomicOp, scope: Scope, invalidate: b
                 let value = if op == AtomicOp::Exchange { core as u32 * rounds + made[core] + 1 } else { 1 };
                 let (line, byte_mask, data) = word(X, value);
                 let operation = Operation::Atomic { op, scope, byte_mask, data: &data, swap: 0 };
-                let access = Access { operation, hint: CacheHint::Cached, line, by: Requester::NONE, owner: made[core], epoch: 0 };
+                let access = Access {
+                    operation,
+                    hint: CacheHint::Cached,
+                    line,
+                    by: Requester::NONE,
+                    owner: made[core],
+                    epoch: 0,
+                };
                 match l1.access(now, &access) {
                     Ok(_) => made[core] += 1,
                     Err(_) => rejected[core] += 1,

@@ -1,7 +1,7 @@
 //! Unloaded latencies to the cycle, against formulas written out here from the configuration.
 
-use crate::registry::Requester;
 use super::*;
+use crate::registry::Requester;
 
 const MEMORY: usize = 8 << 20;
 
@@ -87,7 +87,8 @@ fn a_store_is_acknowledged_after_its_packet_and_an_empty_reply() {
     let data = [3; MAX_LINE_BYTES];
     for sectors in 1..=4u32 {
         let operation = Operation::Store { byte_mask: u128::MAX >> (128 - 32 * sectors), data: &data };
-        let access = Access { operation, hint: CacheHint::Cached, line: 0, by: Requester::NONE, owner: 1, epoch: 0 };
+        let access =
+            Access { operation, hint: CacheHint::Cached, line: 0, by: Requester::NONE, owner: 1, epoch: 0 };
         let (cycles, _) = rig.one(0, &access);
         assert_eq!(cycles, 1 + tail(&config, 8 + 32 * sectors) + wire + hit + tail(&config, 8) + wire + 1);
         rig.drain();
@@ -155,7 +156,10 @@ fn an_atomic_at_the_l2_takes_as_long_as_its_packets() {
     let scope = wave_isa::special::Scope::Device;
     let op = wave_isa::table::AtomicOp::Add;
     let operation = Operation::Atomic { op, scope, byte_mask, data: &data, swap: 0 };
-    let (cycles, old) = rig.one(0, &Access { operation, hint: CacheHint::Cached, line, by: Requester::NONE, owner: 1, epoch: 0 });
+    let (cycles, old) = rig.one(
+        0,
+        &Access { operation, hint: CacheHint::Cached, line, by: Requester::NONE, owner: 1, epoch: 0 },
+    );
     assert_eq!(cycles, 1 + tail(&config, 40) + wire + hit + tail(&config, 40) + wire + 1);
     assert_eq!(word_of(&old, 8), 8);
 }

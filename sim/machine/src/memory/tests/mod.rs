@@ -8,11 +8,11 @@ mod ordering;
 mod ports;
 mod topologies;
 
-use crate::registry::Requester;
 use super::message::{MAX_LINE_BYTES, Reply};
 use super::{Access, L1, LineData, MemoryPort, MemorySystem, Operation, ResponseKind, l1::Reject};
 use crate::clock::Cycle;
 use crate::config::Config;
+use crate::registry::Requester;
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use wave_isa::table::CacheHint;
@@ -176,7 +176,10 @@ impl Rig {
     pub(super) fn store_word(&mut self, core: usize, address: u64, value: u32) {
         let (line, byte_mask, data) = word(address, value);
         let operation = Operation::Store { byte_mask, data: &data };
-        self.one(core, &Access { operation, hint: CacheHint::Cached, line, by: Requester::NONE, owner: 7, epoch: 0 });
+        self.one(
+            core,
+            &Access { operation, hint: CacheHint::Cached, line, by: Requester::NONE, owner: 7, epoch: 0 },
+        );
     }
 }
 
