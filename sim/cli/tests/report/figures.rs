@@ -206,7 +206,7 @@ fn it_says_what_limits_the_kernel_as_explain_does() {
             let set = change["set"].as_array().map(|set| set.iter().map(|s| s.as_str().unwrap()).collect());
             assert_eq!(flags, set.unwrap_or_else(Vec::new), "{arguments}: {text}");
             if let Some(predicted) = change["predicted_cycles"].as_f64() {
-                let should = text.split("should take ").nth(1).unwrap();
+                let should = text.split("should save ").nth(1).unwrap();
                 let should: f64 = should.split(' ').next().unwrap().replace(',', "").parse().unwrap();
                 assert!((should - predicted).abs() <= 0.56, "{arguments}: {text}, {limiter}");
                 assert!(text.contains(&format!("({})", change["formula"].as_str().unwrap())), "{text}");

@@ -30,10 +30,10 @@ pub fn flags(settings: &[String]) -> String {
     settings.iter().map(|s| format!("--set {}", quoted(s))).collect::<Vec<_>>().join(" ")
 }
 
-/// So many cycles, less or more.
-pub fn less(saved: i64) -> String {
-    let word = if saved < 0 { "more" } else { "less" };
-    format!("{} {word}", counted(saved.unsigned_abs(), "cycle"))
+/// What a change saved: "saved 191 cycles", or "cost 3 cycles".
+pub fn saved(cycles: i64) -> String {
+    let word = if cycles < 0 { "cost" } else { "saved" };
+    format!("{word} {}", counted(cycles.unsigned_abs(), "cycle"))
 }
 
 impl Limits {
@@ -112,6 +112,8 @@ impl Limiter {
     /// What the change should save.
     pub fn predicted(&self) -> Option<String> {
         let change = self.change.as_ref()?;
-        Some(format!("should take {} ({})", less(change.predicted.round() as i64), change.formula))
+        let cycles = change.predicted.round() as i64;
+        let word = if cycles < 0 { "cost" } else { "save" };
+        Some(format!("should {word} {} ({})", counted(cycles.unsigned_abs(), "cycle"), change.formula))
     }
 }

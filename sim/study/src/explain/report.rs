@@ -9,7 +9,7 @@ use wave_machine::config::{Config, wrap};
 use wave_observe::figures::of_which_release;
 use wave_observe::limits::by_launch::Group;
 use wave_observe::limits::listing::Instruction;
-use wave_observe::limits::words::{flags, less};
+use wave_observe::limits::words::{flags, saved};
 use wave_observe::limits::{Limiter, Limits};
 use wave_observe::numbers::{counted, integer};
 
@@ -90,11 +90,11 @@ fn helpers(text: &mut String, explanation: &Explanation) {
             .predicted
             .map_or(String::new(), |(predicted, formula)| format!(" ({predicted:.0} predicted, {formula})"));
         _ = writeln!(text, "\n{}. {}", n + 1, flags(&trial.candidate.settings));
-        let saved = limits.percent(trial.saved as f64);
-        let (cycles, reason) = (less(trial.saved), &trial.candidate.reason);
+        let share = limits.percent(trial.saved as f64);
+        let (cycles, reason) = (saved(trial.saved), &trial.candidate.reason);
         let area = millimetres(trial.area_mm2);
         let area = if area.is_empty() { area } else { format!(" Area: {area} mm².") };
-        paragraph(text, &format!("The run took {cycles}, {saved:.1} %{expected}: {reason}.{area}"));
+        paragraph(text, &format!("The change {cycles}, {share:.1} %{expected}: {reason}.{area}"));
     }
     let briefly = |trial: &&Trial| {
         format!("{} {:.1} %", flags(&trial.candidate.settings), limits.percent(trial.saved as f64))
@@ -108,10 +108,10 @@ fn helpers(text: &mut String, explanation: &Explanation) {
     list("Less:", help.iter().skip(TOLD).map(briefly).collect());
     let refuted = |trial: &&Trial| {
         let (predicted, formula) = trial.candidate.predicted?;
-        let saved = less(trial.saved);
+        let measured = saved(trial.saved);
         trial.refuted(cycles).then(|| {
             format!(
-                "{}: {predicted:.0} cycles predicted ({formula}); the run took {saved}",
+                "{}: {predicted:.0} cycles predicted ({formula}); it {measured}",
                 flags(&trial.candidate.settings)
             )
         })
@@ -171,9 +171,9 @@ fn machine_side(explanation: &Explanation, limiter: &Limiter) -> String {
     let mut tried = explanation.against(limiter).peekable();
     match (tried.peek(), limiter.flags(), limiter.predicted()) {
         (Some(best), ..) if helps(best.saved, cycles) => format!(
-            "In the machine: {}; when it was tried, the run took {}{}.",
+            "In the machine: {}; when it was tried, it {}{}.",
             flags(&best.candidate.settings),
-            less(best.saved),
+            saved(best.saved),
             match (best.saved as f64) < LITTLE * limiter.cycles {
                 true => ", little of what is charged here: something else would take these cycles",
                 false => "",

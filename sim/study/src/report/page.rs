@@ -224,7 +224,7 @@ fn limits(facts: &Facts<'_>) -> Markup {
         } } }
         @if let Some(device) = limits.device_memory(facts.config) { p { (device) } }
         p {
-            "Cycles are those that schedulers with waves wait for a cause. What a change of the machine should take is an "
+            "Cycles are those that schedulers with waves wait for a cause. The saving of a change of the machine is an "
             @if facts.gathered.scope.is_whole() {
                 "estimate; " code { "wave-sim explain" } " with the same kernel and the same flags says the same, makes each \
                  change, and runs the kernel again."
