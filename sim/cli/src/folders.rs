@@ -1,7 +1,6 @@
 //! Folders that flags name for results.
 
-use super::terminal::reason;
-use std::io;
+use wave_files::reason;
 use std::path::Path;
 use wave_isa::diagnostic::Diagnostic;
 
@@ -26,15 +25,7 @@ pub(crate) fn check(folder: &Path, named_by: &str) -> Result<(), Vec<Diagnostic>
 /// It cannot be made, or something else has its name; with the flag that names it.
 pub(crate) fn make(folder: &Path, named_by: &str) -> Result<(), Vec<Diagnostic>> {
     check(folder, named_by)?;
-    made(folder).map_err(|error| vec![unmade(folder, &reason(&error), named_by)])
-}
-
-/// [`make`] for callers that have a message of their own.
-///
-/// # Errors
-/// Those of the file system.
-pub(crate) fn made(folder: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(folder)
+    std::fs::create_dir_all(folder).map_err(|error| vec![unmade(folder, &reason(&error), named_by)])
 }
 
 fn unmade(folder: &Path, why: &str, named_by: &str) -> Diagnostic {

@@ -1,8 +1,9 @@
 //! `wave-sim new`: a folder with a kernel, its launch file, and commands to begin with; or the crate of a plug-in.
 
 use super::files::NewFolder;
-use super::terminal::{Terminal, reason};
-use super::{Ended, folders};
+use super::terminal::Terminal;
+use wave_files::reason;
+use super::Ended;
 use clap::{Args, ValueEnum};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -194,7 +195,7 @@ fn aligned(text: &str) -> String {
 }
 
 fn write(path: &Path, files: &[File]) -> io::Result<()> {
-    folders::made(wave_files::folder(path))?;
+    std::fs::create_dir_all(wave_files::folder(path))?;
     let new = NewFolder::create(path)?;
     for (file, _, text) in files {
         let file = new.path().join(file);

@@ -2,7 +2,7 @@
 
 use super::args::TraceArgs;
 use super::inputs::{self, Input};
-use super::terminal::reason;
+use wave_files::reason;
 use std::path::Path;
 use std::process::Command;
 use wave_files::read::DOCUMENT_BYTES;

@@ -38,7 +38,7 @@ impl Terminal {
         match out.write_all(visible(text).as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Vec::new()),
             Err(error) => {
-                let message = format!("cannot write to standard output: {}", reason(&error));
+                let message = format!("cannot write to standard output: {}", wave_files::reason(&error));
                 Err(vec![Diagnostic::error(message)])
             }
             Ok(()) => Ok(Exit::Success),
@@ -103,7 +103,3 @@ impl Write for Pieces {
     }
 }
 
-/// The reason of an error, without the operating system's number.
-pub(crate) fn reason(error: &io::Error) -> String {
-    wave_files::reason(error)
-}

@@ -2,7 +2,7 @@
 
 use super::super::files::NewFolder;
 use super::super::folders;
-use super::super::terminal::reason;
+use wave_files::reason;
 use super::super::trace;
 use super::speed::QUIET;
 use super::{Bench, executable};
@@ -90,7 +90,7 @@ pub(super) fn write(
         vec![Diagnostic::error(message)]
     };
     check(path).map_err(|e| vec![e])?;
-    folders::made(wave_files::folder(path)).map_err(unwritten)?;
+    std::fs::create_dir_all(wave_files::folder(path)).map_err(unwritten)?;
     let directory = NewFolder::create(path).map_err(unwritten)?;
     // What has hung once hangs again.
     let patience = match difference {

@@ -1,8 +1,7 @@
 //! Folders of programs that have met something in the RTL: a file for each, named after its contents.
 
 use super::super::files::NewFolder;
-use super::super::folders;
-use super::super::terminal::reason;
+use wave_files::reason;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -65,7 +64,7 @@ pub(super) fn write<'a>(
         Diagnostic::error(format!("--corpus: cannot write to `{}`: {}", folder.display(), reason(&error)))
     };
     files(folder)?;
-    folders::made(wave_files::folder(folder)).map_err(unwritten)?;
+    std::fs::create_dir_all(wave_files::folder(folder)).map_err(unwritten)?;
     let new = NewFolder::create(folder).map_err(unwritten)?;
     for trial in trials {
         fs::write(new.path().join(trial.name()), trial.text()).map_err(unwritten)?;

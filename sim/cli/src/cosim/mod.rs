@@ -7,7 +7,8 @@ mod corpus;
 mod speed;
 
 use super::session::launch_flags;
-use super::terminal::{Terminal, reason};
+use super::terminal::Terminal;
+use wave_files::reason;
 use super::work::{Data, Work};
 use super::{Ended, Exit, inputs, interrupt, progress, work};
 pub(crate) use args::{CosimArgs, CosimMode};

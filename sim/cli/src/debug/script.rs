@@ -2,7 +2,8 @@
 
 use super::session::{Reply, Session};
 use crate::args::DebugArgs;
-use crate::terminal::{Terminal, reason};
+use crate::terminal::Terminal;
+use wave_files::reason;
 use crate::{Ended, Exit, interrupt};
 use std::io;
 use wave_files::read::{self, SCRIPT_BYTES};

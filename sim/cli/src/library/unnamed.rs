@@ -1,6 +1,6 @@
 //! Kernels that are in no file of the user's.
 
-use crate::terminal::reason;
+use wave_files::reason;
 use wave_files::temporary::TemporaryFolder;
 use wave_isa::diagnostic::{Diagnostic, Place};
 use wave_isa::program::Program;

@@ -61,7 +61,7 @@ pub(super) fn run(session: &mut Session) -> Option<Ended> {
     ratatui::restore();
     interrupt::rest();
     Some(ended.map(|()| Exit::Success).map_err(|error| {
-        let why = crate::terminal::reason(&error);
+        let why = wave_files::reason(&error);
         vec![wave_isa::diagnostic::Diagnostic::error(format!("cannot use the terminal: {why}"))]
     }))
 }
