@@ -13,7 +13,7 @@ use wave_isa::diagnostic::Diagnostic;
 /// Makes a registry that of this process. A program does so once, before it loads a configuration.
 ///
 /// # Errors
-/// What is wrong with the registry, or that the process has one already.
+/// The faults of the registry; or the process has one already.
 pub fn install(registry: Registry) -> Result<(), Vec<Diagnostic>> {
     let names = |role: Role| -> Vec<&str> {
         match role {
@@ -52,7 +52,7 @@ impl Chosen {
         self.0.name()
     }
 
-    /// What was registered.
+    /// The registered plug-in.
     pub fn plug_in(self) -> &'static PlugIn {
         self.0
     }
@@ -133,7 +133,7 @@ impl PlugIns {
     }
 }
 
-/// What a file states of the section: by plug-in, a value or none for each parameter.
+/// The section as a file states it: by plug-in, a value or none for each parameter.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RawPlugIns(BTreeMap<&'static str, Vec<Option<u64>>>);
 

@@ -110,7 +110,7 @@ impl Request {
         self.values.as_ref().map_or(0, |values| values.byte_mask)
     }
 
-    /// What a plug-in is told of it at the L2.
+    /// The reference that a plug-in sees at the L2.
     pub(super) fn reference(&self) -> Reference {
         let kind = match self.kind {
             RequestKind::Read | RequestKind::Release => ReferenceKind::Load,

@@ -26,7 +26,7 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    /// What a plug-in is told of it. Which core it was is not known.
+    /// The reference that a plug-in sees. The core is not known.
     pub(super) fn reference(&self) -> Reference {
         let kind = if self.written == 0 { ReferenceKind::Load } else { ReferenceKind::Store };
         let streaming = self.hint == CacheHint::Streaming;

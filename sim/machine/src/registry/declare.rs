@@ -1,4 +1,4 @@
-//! What is registered: names, parameters, counters, and how each plug-in is made.
+//! The registry: names, parameters, counters and constructors of plug-ins.
 
 use super::hooks::{
     CacheSetup, PathBlock, PathSetup, Prefetcher, Replacement, SchedulerSetup, WarpScheduler,
@@ -25,7 +25,7 @@ impl Role {
     /// All roles.
     pub const ALL: [Role; 4] = [Role::Scheduler, Role::Replacement, Role::Prefetcher, Role::Path];
 
-    /// What a plug-in of this role is, for messages.
+    /// A noun for plug-ins of this role, for messages.
     pub fn noun(self) -> &'static str {
         match self {
             Role::Scheduler => "a warp scheduler",
@@ -222,7 +222,7 @@ impl Registry {
         self.plug_ins.iter().filter(move |plug_in| plug_in.role == role)
     }
 
-    /// What is wrong with it: names that are none, that are given twice or that `is_taken`, and defaults out of range.
+    /// The faults of the registry: invalid names, names given twice or that `is_taken`, defaults out of range.
     pub(crate) fn faults(&self, is_taken: impl Fn(Role, &str) -> bool) -> Vec<String> {
         let mut faults = Vec::new();
         for (index, plug_in) in self.plug_ins.iter().enumerate() {

@@ -24,7 +24,7 @@ impl Values {
     }
 }
 
-/// What a warp scheduler is made from.
+/// The specification of a warp scheduler.
 #[derive(Debug, Clone)]
 pub struct SchedulerSetup {
     pub(crate) values: Values,
@@ -54,7 +54,7 @@ impl SchedulerSetup {
     }
 }
 
-/// What a replacement policy or a prefetcher is made from.
+/// The specification of a replacement policy or a prefetcher.
 #[derive(Debug, Clone)]
 pub struct CacheSetup {
     pub(crate) values: Values,
@@ -80,7 +80,7 @@ impl CacheSetup {
     }
 }
 
-/// What a block between L1 and network is made from.
+/// The specification of a block between L1 and network.
 #[derive(Debug, Clone)]
 pub struct PathSetup {
     pub(crate) values: Values,
@@ -102,7 +102,7 @@ impl PathSetup {
     }
 }
 
-/// Who causes a reference to a line.
+/// The origin of a reference to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub struct Requester {
     /// Index of the core.
@@ -154,11 +154,11 @@ pub enum ReferenceKind {
 pub struct Reference {
     /// Byte address of the line; of code, from 2³² on.
     pub line: u64,
-    /// Who causes it.
+    /// Its origin.
     pub by: Requester,
     /// Its kind.
     pub kind: ReferenceKind,
-    /// It has the streaming hint: the line will not be used again.
+    /// The streaming hint: the line will not be used again.
     pub streaming: bool,
 }
 
@@ -177,7 +177,7 @@ pub struct Choice<'a> {
     pub now: Cycle,
     /// Waves that can issue, as bits by slot; at least one.
     pub ready: u64,
-    /// Those of `ready` whose next instruction loads from device memory.
+    /// Waves of `ready` whose next instruction loads from device memory.
     pub loads: u64,
     /// The waves of the scheduler that have not ended.
     pub resident: u64,
@@ -216,22 +216,22 @@ impl<'a> Choice<'a> {
 pub enum L1Outcome {
     /// Every sector was there.
     Hit,
-    /// It joined a miss that was outstanding.
+    /// The access joined an outstanding miss.
     Joined,
-    /// It asked the L2.
+    /// The access requested sectors from the L2.
     Miss,
-    /// It went on to the L2 without an allocation: a store, an uncached access, an atomic of device scope.
+    /// The access went to the L2 without an allocation: a store, an uncached access, an atomic of device scope.
     Passed,
 }
 
-/// What has happened in the L1 of a core.
+/// An event in the L1 of a core.
 #[derive(Debug, Clone, Copy)]
 pub struct L1Event {
     /// The cycle.
     pub now: Cycle,
-    /// The line, and who has caused it.
+    /// The line, and the origin of the event.
     pub reference: Reference,
-    /// What has happened.
+    /// Kind of event.
     pub kind: L1EventKind,
 }
 
@@ -267,8 +267,8 @@ pub trait WarpScheduler: CaptureDyn + Send + Sync {
         let _ = (now, slot);
     }
 
-    /// Something has happened in the core's L1. The schedulers of a core are told of all its waves, in the cycle of the
-    /// event and before they pick.
+    /// An event in the core's L1. Each scheduler of a core hears of all waves of the core, in the cycle of the event and
+    /// before it picks.
     fn l1(&mut self, event: &L1Event) {
         let _ = event;
     }

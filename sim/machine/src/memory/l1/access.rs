@@ -92,7 +92,7 @@ pub struct Access<'a> {
 }
 
 impl Access<'_> {
-    /// What a plug-in is told of it.
+    /// The reference that a plug-in sees.
     #[inline]
     pub(super) fn reference(&self) -> Reference {
         let kind = match self.operation {

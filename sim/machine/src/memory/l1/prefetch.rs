@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use wave_capture::{Capture, Misfit};
 use wave_isa::table::CacheHint;
 
-/// Who says which lines.
+/// The choice of lines.
 #[derive(Debug, Capture)]
 enum Policy {
     /// A miss asks for the line behind its own.
@@ -39,7 +39,7 @@ pub(super) struct Prefetching {
     /// Per frame: its line was prefetched, and no access has used it.
     #[fixed]
     unused: Vec<bool>,
-    /// What a plug-in asks for, within a call.
+    /// Addresses that a plug-in asks for within a call.
     #[scratch]
     asked: Vec<u64>,
 }
