@@ -46,6 +46,16 @@ choices! {
         Oldest = "oldest",
     }
 
+    /// Which core gets the next workgroup, among those with room.
+    pub enum Dispatch open Dispatch {
+        /// The next one in turn.
+        RoundRobin = "round_robin",
+        /// The one with the fewest workgroups; of several the next in turn.
+        LeastLoaded = "least_loaded",
+        /// The one that got the last, until it is full.
+        Fill = "fill",
+    }
+
     /// How far what a kernel has written is visible when the next launch starts.
     pub enum ReleaseScope {
         /// To all cores: L1s that write back have written back, and dirty lines stay in the L2.

@@ -283,6 +283,8 @@ sections! {
     /// Hands workgroups to cores.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Dispatcher {
+        /// Which core gets the next workgroup.
+        pub policy: Dispatch,
         /// Workgroups handed out a cycle, over all cores.
         #[limits(range(1, 1024).of("workgroups a cycle"))]
         pub workgroups_per_cycle: u32,

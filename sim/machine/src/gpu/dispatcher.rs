@@ -1,10 +1,11 @@
 //! The dispatcher: hands the grid's workgroups to cores that have room.
 
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER, exchange, may_plan};
-use crate::config::Config;
+use crate::config::{Config, Dispatch};
 use crate::core::Core;
 use crate::core::workgroup::{Start, position};
 use crate::memory::BitSet;
+use crate::registry::{DispatchChoice, DispatchPolicy, DispatchSetup, Maker, PlugIn, Plugged};
 use wave_capture::{Capture, Misfit};
 
 /// The dispatcher's ends of its links to one core.
@@ -16,8 +17,8 @@ pub(crate) struct CoreLinks {
     pub done: LinkRx<()>,
 }
 
-/// Sends workgroups in order of their linear index x + X·(y + Y·z), each to the next core in turn with a free
-/// workgroup slot (rule R1). A slot is free again when the core's message has arrived (rule R3).
+/// Sends workgroups in order of their linear index x + X·(y + Y·z), each to a core with a free workgroup slot that the
+/// policy picks (rule R1). A slot is free again when the core's message has arrived (rule R3).
 #[derive(Debug, Capture)]
 #[sound]
 pub(crate) struct Dispatcher {
@@ -36,12 +37,28 @@ pub(crate) struct Dispatcher {
     announced: u64,
     turn: usize,
     #[spec]
+    policy: Dispatch,
+    /// The policy of a plug-in.
+    registered: Option<Plugged<dyn DispatchPolicy>>,
+    #[spec]
     per_cycle: u32,
     last_done: Cycle,
     /// Cycle in which the first message of a core arrives.
     next_message: Cycle,
     /// Cores with something to exchange since they were last taken.
     touched: BitSet,
+}
+
+/// The policy of a plug-in that a configuration chooses.
+fn registered(config: &Config, grid: [u32; 3], resident: u32) -> Option<Plugged<dyn DispatchPolicy>> {
+    let Dispatch::PlugIn(chosen) = config.dispatcher.policy else { return None };
+    let plug_in = chosen.plug_in();
+    let Maker::Dispatch(make) = &plug_in.maker else {
+        unreachable!("a configuration chooses among the plug-ins of a role");
+    };
+    let cores = config.cores as usize;
+    let setup = DispatchSetup { values: config.plugins.of(plug_in), cores, resident, grid };
+    Some(Plugged::new(plug_in, || make(&setup)))
 }
 
 impl Dispatcher {
@@ -64,6 +81,8 @@ impl Dispatcher {
             finished: 0,
             announced: 0,
             turn: 0,
+            policy: config.dispatcher.policy,
+            registered: registered(config, grid, resident),
             per_cycle: config.dispatcher.workgroups_per_cycle,
             last_done: start,
             next_message: NEVER,
@@ -133,6 +152,9 @@ impl Dispatcher {
         self.next_message = NEVER;
         for (core, (links, free)) in self.cores.iter_mut().zip(&mut self.free).enumerate() {
             while links.done.pop(now).is_some() {
+                if let Some(policy) = &mut self.registered {
+                    policy.tell(|policy| policy.ended(now, core));
+                }
                 *free += 1;
                 self.free_slots += 1;
                 self.finished += 1;
@@ -149,16 +171,45 @@ impl Dispatcher {
     }
 
     fn dispatch_one(&mut self, now: Cycle) {
-        while self.free[self.turn] == 0 {
-            self.turn = (self.turn + 1) % self.cores.len();
-        }
+        let core = self.pick(now);
         let id = position(self.next, self.grid);
-        self.cores[self.turn].starts.push(now, Start { id });
-        self.touched.insert(self.turn);
-        self.free[self.turn] -= 1;
+        self.cores[core].starts.push(now, Start { id });
+        self.touched.insert(core);
+        self.free[core] -= 1;
         self.free_slots -= 1;
         self.next += 1;
-        self.turn = (self.turn + 1) % self.cores.len();
+        self.turn = (core + 1) % self.cores.len();
+    }
+
+    /// The core that gets the next workgroup. Some core has room.
+    ///
+    /// # Panics
+    /// If a plug-in picks a core without room.
+    fn pick(&mut self, now: Cycle) -> usize {
+        let (turn, free) = (self.turn, &self.free);
+        let last = (turn + free.len() - 1) % free.len();
+        let in_turn = || (turn..free.len()).chain(0..turn);
+        let next = || in_turn().find(|&core| free[core] > 0).unwrap_or(turn);
+        match (self.policy, &mut self.registered) {
+            // Of several the first.
+            (Dispatch::LeastLoaded, _) => {
+                in_turn().reduce(|a, b| if free[b] > free[a] { b } else { a }).unwrap_or(turn)
+            }
+            (Dispatch::Fill, _) if free[last] > 0 => last,
+            (Dispatch::PlugIn(_), Some(policy)) => policy.tell(|policy| {
+                let core = policy.pick(&DispatchChoice { now, workgroup: self.next, free, last });
+                assert!(free.get(core).is_some_and(|&free| free > 0), "core {core} has no room");
+                core
+            }),
+            _ => next(),
+        }
+    }
+
+    /// Values of the counters of the plug-in, if the policy is one's.
+    pub(super) fn plug_in_counters(&self, add: &mut impl FnMut(&'static PlugIn, Vec<u64>)) {
+        if let Some(policy) = &self.registered {
+            add(policy.plug_in, policy.ask(|policy| policy.counters()));
+        }
     }
 
     /// First cycle from `from` on in which there is something to do, as far as the dispatcher knows.

@@ -174,6 +174,7 @@ impl Run {
         let mut sums = Sums::new();
         let mut add = |plug_in: &'static PlugIn, values: Vec<u64>| sums.add(plug_in, &values);
         self.cores.iter().for_each(|core| core.plug_in_counters(&mut add));
+        self.dispatcher.plug_in_counters(&mut add);
         memory.plug_in_counters(&mut add);
         let since = |(now, before): (u64, &u64)| now.saturating_sub(*before);
         sums.values().into_iter().zip(&self.plug_ins_before).map(since).collect()

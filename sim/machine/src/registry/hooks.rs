@@ -102,6 +102,28 @@ impl PathSetup {
     }
 }
 
+/// The specification of a dispatch policy.
+#[derive(Debug, Clone)]
+pub struct DispatchSetup {
+    pub(crate) values: Values,
+    /// Cores of the machine.
+    pub cores: usize,
+    /// Workgroups that a core holds at a time.
+    pub resident: u32,
+    /// Size of the grid in workgroups.
+    pub grid: [u32; 3],
+}
+
+impl DispatchSetup {
+    /// The value of a declared parameter.
+    ///
+    /// # Panics
+    /// If the plug-in declares none of this name.
+    pub fn parameter(&self, name: &str) -> u64 {
+        self.values.of(name)
+    }
+}
+
 /// The origin of a reference to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
 pub struct Requester {
@@ -392,6 +414,35 @@ pub trait PathBlock: CaptureDyn + Send + Sync {
     fn invalidate(&mut self);
 
     /// The values of its counters, in the order of their declaration, since the machine was made.
+    fn counters(&self) -> Vec<u64> {
+        Vec::new()
+    }
+}
+
+/// The cores that a workgroup may go to.
+#[derive(Debug)]
+pub struct DispatchChoice<'a> {
+    /// The cycle.
+    pub now: Cycle,
+    /// Linear index of the workgroup: workgroups are sent in this order.
+    pub workgroup: u64,
+    /// For each core, the workgroups for which it has room; at least one core has room.
+    pub free: &'a [u32],
+    /// The core that got the workgroup before; the last core at first.
+    pub last: usize,
+}
+
+/// Picks the core that gets the next workgroup.
+pub trait DispatchPolicy: CaptureDyn + Send + Sync {
+    /// The core, which must have room.
+    fn pick(&mut self, choice: &DispatchChoice<'_>) -> usize;
+
+    /// The dispatcher has heard that a workgroup of a core has ended.
+    fn ended(&mut self, now: Cycle, core: usize) {
+        let _ = (now, core);
+    }
+
+    /// The values of its counters, in the order of their declaration, over the launch.
     fn counters(&self) -> Vec<u64> {
         Vec::new()
     }
