@@ -195,7 +195,7 @@ impl Dispatcher {
             (Dispatch::LeastLoaded, _) => {
                 in_turn().reduce(|a, b| if free[b] > free[a] { b } else { a }).unwrap_or(turn)
             }
-            (Dispatch::Fill, _) if free[last] > 0 => last,
+            (Dispatch::Fill, _) if self.next > 0 && free[last] > 0 => last,
             (Dispatch::PlugIn(_), Some(policy)) => policy.tell(|policy| {
                 let core = policy.pick(&DispatchChoice { now, workgroup: self.next, free, last });
                 assert!(free.get(core).is_some_and(|&free| free > 0), "core {core} has no room");
@@ -266,5 +266,42 @@ impl Dispatcher {
         exchange(done, &mut links.done);
         self.announced += (links.done.len() - before) as u64;
         self.next_message = self.next_message.min(links.done.next_arrival().unwrap_or(NEVER));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::link;
+
+    /// The cores of workgroups that are sent one after the other to cores with so many free slots. The first is core 0.
+    fn picks(policy: Dispatch, free: &[u32], workgroups: usize) -> Vec<usize> {
+        let mut config = Config::example();
+        config.dispatcher.policy = policy;
+        let mut far_ends = Vec::new();
+        let mut links = |_| {
+            let (starts, at_core) = link(8, 1);
+            let (from_core, done) = link(8, 1);
+            far_ends.push((at_core, from_core));
+            CoreLinks { starts, done }
+        };
+        let cores: Vec<CoreLinks> = free.iter().map(&mut links).collect();
+        let mut dispatcher = Dispatcher::new(&config, [100, 1, 1], 8, cores, 0);
+        dispatcher.free = free.to_vec();
+        dispatcher.free_slots = free.iter().map(|&free| u64::from(free)).sum();
+        let mut pick = |now| {
+            let core = dispatcher.pick(now);
+            dispatcher.dispatch_one(now);
+            core
+        };
+        (0..workgroups as u64).map(&mut pick).collect()
+    }
+
+    #[test]
+    fn r1_each_policy_picks_its_core() {
+        let free = [2, 0, 3, 1];
+        assert_eq!(picks(Dispatch::RoundRobin, &free, 6), [0, 2, 3, 0, 2, 2]);
+        assert_eq!(picks(Dispatch::LeastLoaded, &free, 6), [2, 0, 2, 3, 0, 2]);
+        assert_eq!(picks(Dispatch::Fill, &free, 6), [0, 0, 2, 2, 2, 3]);
     }
 }
