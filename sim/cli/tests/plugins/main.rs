@@ -15,8 +15,26 @@ mod program;
 mod runs;
 
 use std::sync::Once;
+use wave_capture::Capture;
 use wave_machine::config::{self, Config};
-use wave_sim::plugin::Registry;
+use wave_sim::plugin::{DispatchChoice, DispatchPolicy, DispatchSetup, Registry};
+
+/// The last core with room gets the next workgroup.
+#[derive(Debug, Capture)]
+struct LastCore {
+    picks: u64,
+}
+
+impl DispatchPolicy for LastCore {
+    fn pick(&mut self, choice: &DispatchChoice<'_>) -> usize {
+        self.picks += 1;
+        choice.free.iter().rposition(|&free| free > 0).expect("a core has room")
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        vec![self.picks]
+    }
+}
 
 /// Registers the plug-ins in this process.
 fn installed() {
@@ -27,6 +45,10 @@ fn installed() {
         ship::register(&mut registry);
         stride::register(&mut registry);
         victim::register(&mut registry);
+        registry
+            .dispatch("last_core", |_: &DispatchSetup| LastCore { picks: 0 })
+            .doc("The last core with room.")
+            .counter("picks", "workgroups", "Workgroups sent.");
         config::install(registry).expect("the registry is right");
     });
 }

@@ -8,13 +8,15 @@ use wave_study::launch::{self, Job, Size};
 use wave_study::summary::statistics::values;
 
 /// Settings of machines in which plug-ins have much to do.
-const MACHINES: [&[&str]; 7] = [
+const MACHINES: [&[&str]; 9] = [
     &["core.issue.policy=ccws", "core.l1.bytes=4096", "ccws.gain=16", "ccws.decay=7"],
     &["core.issue.policy=ccws", "core.l1.bytes=4096", "core.schedulers=2", "core.issue.width=2"],
     &["core.l1.replacement=ship", "l2.replacement=ship", "core.l1.bytes=4096", "l2.slice_bytes=8192"],
     &["core.l1.prefetcher=stride", "stride.degree=4", "core.l1.mshrs=4"],
     &["core.l1.prefetcher=next_line", "core.l1.write_policy=write_back"],
     &["core.l1.path=victim_cache", "core.l1.bytes=2048", "core.l1.ways=1"],
+    &["dispatcher.policy=last_core", "core.max_workgroups=3"],
+    &["dispatcher.policy=least_loaded", "core.max_workgroups=3"],
     &[
         "core.issue.policy=ccws",
         "core.l1.replacement=ship",
