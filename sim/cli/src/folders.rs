@@ -1,7 +1,7 @@
 //! Folders that flags name for results.
 
-use wave_files::reason;
 use std::path::Path;
+use wave_files::reason;
 use wave_isa::diagnostic::Diagnostic;
 
 /// Why a folder cannot be made, as far as that is known before the run: something else has its name, or the name of a

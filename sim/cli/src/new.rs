@@ -1,13 +1,13 @@
 //! `wave-sim new`: a folder with a kernel, its launch file, and commands to begin with; or the crate of a plug-in.
 
+use super::Ended;
 use super::files::NewFolder;
 use super::terminal::Terminal;
-use wave_files::reason;
-use super::Ended;
 use clap::{Args, ValueEnum};
 use std::io;
 use std::path::{Path, PathBuf};
 use wave_compile::c;
+use wave_files::reason;
 use wave_isa::diagnostic::Diagnostic;
 
 /// `wave-sim new`.

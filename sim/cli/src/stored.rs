@@ -2,10 +2,10 @@
 
 use super::args::TraceArgs;
 use super::inputs::{self, Input};
-use wave_files::reason;
 use std::path::Path;
 use std::process::Command;
 use wave_files::read::DOCUMENT_BYTES;
+use wave_files::reason;
 use wave_isa::diagnostic::Diagnostic;
 use wave_study::report::baseline::Baseline;
 use wave_study::report::page::Beside;

@@ -102,4 +102,3 @@ impl Write for Pieces {
         self.0.flush()
     }
 }
-

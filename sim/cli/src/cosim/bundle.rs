@@ -2,7 +2,6 @@
 
 use super::super::files::NewFolder;
 use super::super::folders;
-use wave_files::reason;
 use super::super::trace;
 use super::speed::QUIET;
 use super::{Bench, executable};
@@ -12,6 +11,7 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use wave_files::read::{self, DOCUMENT_BYTES};
+use wave_files::reason;
 use wave_files::temporary::TemporaryFile;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Program, disassemble};

@@ -1,11 +1,11 @@
 //! Folders of programs that have met something in the RTL: a file for each, named after its contents.
 
 use super::super::files::NewFolder;
-use wave_files::reason;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use wave_files::read::{self, PROGRAM_BYTES};
+use wave_files::reason;
 use wave_isa::diagnostic::Diagnostic;
 use wave_verify::rtl::Trial;
 

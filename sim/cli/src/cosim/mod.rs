@@ -8,7 +8,6 @@ mod speed;
 
 use super::session::launch_flags;
 use super::terminal::Terminal;
-use wave_files::reason;
 use super::work::{Data, Work};
 use super::{Ended, Exit, inputs, interrupt, progress, work};
 pub(crate) use args::{CosimArgs, CosimMode};
@@ -16,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Duration;
 use wave_files::read::{self, DOCUMENT_BYTES};
+use wave_files::reason;
 use wave_files::temporary::TemporaryFile;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Launch, Program};

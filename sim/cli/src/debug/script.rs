@@ -3,10 +3,10 @@
 use super::session::{Reply, Session};
 use crate::args::DebugArgs;
 use crate::terminal::Terminal;
-use wave_files::reason;
 use crate::{Ended, Exit, interrupt};
 use std::io;
 use wave_files::read::{self, SCRIPT_BYTES};
+use wave_files::reason;
 use wave_isa::diagnostic::Diagnostic;
 
 /// What stands before a command.

@@ -1,7 +1,8 @@
 //! The registry: names, parameters, counters and constructors of plug-ins.
 
 use super::hooks::{
-    CacheSetup, DispatchPolicy, DispatchSetup, PathBlock, PathSetup, Prefetcher, Replacement, SchedulerSetup, WarpScheduler,
+    CacheSetup, DispatchPolicy, DispatchSetup, PathBlock, PathSetup, Prefetcher, Replacement, SchedulerSetup,
+    WarpScheduler,
 };
 use crate::stats::Declared;
 use std::fmt;

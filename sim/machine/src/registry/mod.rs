@@ -21,9 +21,9 @@ pub use declare::{Counter, Parameter, PlugIn, Registry, Role, is_empty, statisti
 pub(crate) use declare::{Maker, Sums, installed, put};
 pub(crate) use hooks::Values;
 pub use hooks::{
-    CacheSet, CacheSetup, Choice, DispatchChoice, DispatchPolicy, DispatchSetup, L1Event, L1EventKind, L1Outcome,
-    PathBlock, PathReply, PathRequest,
-    PathSetup, Prefetcher, Reference, ReferenceKind, Replacement, Requester, SchedulerSetup, WarpScheduler,
+    CacheSet, CacheSetup, Choice, DispatchChoice, DispatchPolicy, DispatchSetup, L1Event, L1EventKind,
+    L1Outcome, PathBlock, PathReply, PathRequest, PathSetup, Prefetcher, Reference, ReferenceKind,
+    Replacement, Requester, SchedulerSetup, WarpScheduler,
 };
 pub(crate) use plugged::Plugged;
 pub use plugged::calling;
