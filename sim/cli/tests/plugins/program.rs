@@ -24,7 +24,11 @@ fn kernels() -> PathBuf {
 }
 
 fn output(words: &[&str]) -> Output {
-    Command::new(program()).args(words).current_dir(kernels()).env("NO_COLOR", "1").output().expect("it runs")
+    output_in(&kernels(), words)
+}
+
+fn output_in(folder: &Path, words: &[&str]) -> Output {
+    Command::new(program()).args(words).current_dir(folder).env("NO_COLOR", "1").output().expect("it runs")
 }
 
 /// Standard output of a run that ends well.
@@ -120,7 +124,9 @@ fn the_program_knows_its_plug_ins_everywhere() {
     let store = folder.path().join("store");
     let store = store.to_str().expect("a path");
     let axes = ["--set", "core.issue.policy=gto,ccws", "--set", "ccws.gain=1,4", "--store", store];
-    let sweep = text(&[&["sweep", "--config", "tiny.ron", "--size", "small", "saxpy"][..], &axes].concat());
+    let words = [&["sweep", "--config", "tiny.ron", "--size", "small", "saxpy"][..], &axes].concat();
+    let sweep = output_in(folder.path(), &words);
+    let sweep = String::from_utf8(sweep.stdout).expect("text");
     assert!(sweep.contains("ccws"), "{sweep}");
     let page = folder.path().join("run.html");
     let words = ["--set", "core.l1.replacement=ship", "--report", page.to_str().expect("a path")];

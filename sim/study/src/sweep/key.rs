@@ -234,7 +234,7 @@ mod tests {
     }
 
     /// Parameters that no single setting changes: each class has one unit.
-    const NOT_ALONE: [&str; 1] = ["core.units[].classes[].class"];
+    const NOT_ALONE: [&str; 2] = ["core.units[].classes[].class", "core.l1.path"];
 
     #[test]
     fn so_does_the_machine_but_not_its_name() {
