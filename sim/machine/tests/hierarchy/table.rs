@@ -37,6 +37,40 @@ pub(crate) const SMALL: Values = &[
     ("dram.policy", "fcfs"),
 ];
 
+/// Half of the lines come before their access. A prefetch takes all sectors of its line.
+const PREFETCHES: &[(&str, Move)] = &[
+    ("kernel.cycles", Down),
+    ("l1.hits", May),
+    ("l1.mshr_hits", May),
+    ("l1.misses", Down),
+    ("l1.requested_sectors", Up),
+    ("l1.installed_lines", May),
+    ("l1.prefetches", Up),
+    ("l1.prefetch_hits", May),
+    ("l1.prefetch_late", May),
+    ("l1.prefetch_unused", May),
+    ("l1.prefetch_dropped", May),
+    ("interconnect.requests", May),
+    ("interconnect.request_bytes", May),
+    ("interconnect.replies", May),
+    ("interconnect.reply_bytes", Up),
+    ("l2.reads", May),
+    ("l2.hits", May),
+    ("l2.mshr_hits", May),
+    ("l2.misses", May),
+    ("l2.sector_misses", May),
+    ("l2.fetched_sectors", May),
+    ("dram.reads", May),
+    ("dram.read_bytes", May),
+    ("dram.row_hits", May),
+    ("dram.row_empties", May),
+    ("dram.row_conflicts", May),
+    ("dram.activates", May),
+    ("dram.precharges", May),
+    ("dram.data_bus_busy_clocks", May),
+    ("dram.requests", May),
+];
+
 /// Command distances that allow a bus of half the speed.
 const SLOW_BUS: Values = &[("l2.slices", "1"), ("dram.t_ccd_s", "4"), ("dram.t_ccd_l", "4")];
 
@@ -137,6 +171,8 @@ fn core() -> Vec<Sweep> {
         sweep("core.l1.bytes", &[], "2048", "4096", chain(&every(48, 64), 3), MORE_L1_HITS),
         // Three lines of one set.
         sweep("core.l1.ways", &[], "2", "4", chain(&every(3, 1024), 3), MORE_L1_HITS),
+        // Line after line: a miss brings the next one, too.
+        sweep("core.l1.prefetcher", &[], "none", "next_line", chain(&every(16, 128), 1), PREFETCHES),
         sweep("core.l1.hit_latency_cycles", &[], "4", "9", chain(&every(4, 64), 3), SLOWER),
         sweep(
             "core.l1.line_bytes",

@@ -102,3 +102,15 @@ fn an_invalidation_makes_a_prefetch_stale_and_memory_has_an_end() {
     bench.ticks(5);
     assert_eq!((bench.l1.counters().prefetches, bench.l1.counters().prefetch_dropped), (0, 1));
 }
+
+#[test]
+fn a_full_queue_drops_what_is_asked_for() {
+    for (entries, dropped) in [(1, 1), (2, 0)] {
+        let mut bench = bench(|c| c.core.l1.prefetch_entries = entries);
+        bench.load(0, 1, 0).unwrap();
+        bench.tick();
+        // The line behind that of the first access waits still.
+        bench.load(4096, 1, 1).unwrap();
+        assert_eq!(bench.l1.counters().prefetch_dropped, dropped, "{entries} entries");
+    }
+}
