@@ -37,12 +37,13 @@ pub(crate) const SMALL: Values = &[
     ("dram.policy", "fcfs"),
 ];
 
-/// Half of the lines come before their access. A prefetch takes all sectors of its line.
+/// Lines come sooner. A prefetch takes all sectors of its line.
 const PREFETCHES: &[(&str, Move)] = &[
     ("kernel.cycles", Down),
     ("l1.hits", May),
     ("l1.mshr_hits", May),
-    ("l1.misses", Down),
+    ("l1.misses", May),
+    ("l1.sector_misses", May),
     ("l1.requested_sectors", Up),
     ("l1.installed_lines", May),
     ("l1.prefetches", Up),
