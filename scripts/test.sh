@@ -90,7 +90,7 @@ sed -n -e 's/^executable /of /p' -e 's/^test \(.*\) \.\.\. .*<\([0-9.]*\)s>$/\2 
 # Where no time is noted, nothing has run.
 [ "$(wc -l <"$WAVE_SIM_TEST_TIMES")" = "$(wc -l <<<"$executables")" ] ||
     { echo "scripts/test.sh: a test executable has not left its time" >&2; exit 1; }
-rm "$log" "$WAVE_SIM_TEST_TIMES"
+rm "$log" "$WAVE_SIM_TEST_TIMES" "$WAVE_SIM_TEST_TIMES.lock"
 [ "$passed" = 0 ] || exit "$passed"
 # The README's main command prints the README's table, and the measured figures of the book match the current machine.
 # Both use the executable that the tests have just built: results do not depend on the build profile. A release build or
