@@ -233,7 +233,7 @@ mod tests {
         assert_ne!(config_hash(&other), config_hash(&config));
     }
 
-    /// Parameters that no single setting changes: each class has one unit.
+    /// Parameters that no single setting changes: each class has one unit, and the path of an L1 one built-in choice.
     const NOT_ALONE: [&str; 2] = ["core.units[].classes[].class", "core.l1.path"];
 
     #[test]
