@@ -87,7 +87,7 @@ rm "$log" "$WAVE_SIM_TEST_TIMES"
 # `cargo run` would compile the simulator once more.
 program="${CARGO_TARGET_DIR:-target}/debug/wave-sim"
 measured="$(mktemp -d)"
-"$program" measure --config configs/gpu.ron --save "$measured" >"$measured/gpu.txt" 2>/dev/null &
+"$program" measure --config configs/gpu.ron --save "$measured" >"$measured/gpu.txt" &
 begun "$program --config configs/gpu.ron, compared with README.md"
 table="$("$program" --config configs/gpu.ron 2>/dev/null)"
 echo "$table"

@@ -30,7 +30,7 @@ const MACHINES: [&[&str]; 9] = [
 /// Kernels with streams, gathers, atomics, barriers and fences.
 const KERNELS: [&str; 7] = ["saxpy", "histogram", "spmv", "bfs", "stencil2d", "compact", "transpose_naive"];
 
-/// What a run leaves.
+/// The outcome of a run.
 #[derive(PartialEq)]
 struct Left {
     reports: Vec<KernelReport>,
@@ -39,7 +39,7 @@ struct Left {
 }
 
 impl Left {
-    /// What differs from another run of the same launches, in few words.
+    /// The first difference from another run of the same launches.
     fn difference(&self, other: &Left) -> Option<String> {
         let counts = |left: &Left| left.reports.iter().flat_map(values).collect::<Vec<_>>();
         let (mine, theirs) = (counts(self), counts(other));

@@ -36,7 +36,7 @@ pub(super) struct Section {
 /// The fields of a section.
 #[derive(Debug)]
 pub(super) enum Listed {
-    /// Those of a struct.
+    /// The fields of a struct.
     Fields(&'static [Field]),
     /// A section for each plug-in that has parameters.
     PlugIns,

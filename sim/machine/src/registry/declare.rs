@@ -39,17 +39,6 @@ impl Role {
             Role::Dispatch => "a dispatch policy",
         }
     }
-
-    /// The parameters that choose among the plug-ins of this role.
-    pub fn keys(self) -> &'static [&'static str] {
-        match self {
-            Role::Scheduler => &["core.issue.policy"],
-            Role::Replacement => &["core.l1.replacement", "l2.replacement"],
-            Role::Prefetcher => &["core.l1.prefetcher"],
-            Role::Path => &["core.l1.path"],
-            Role::Dispatch => &["dispatcher.policy"],
-        }
-    }
 }
 
 /// A parameter of a plug-in: an integer.

@@ -88,11 +88,11 @@ pub struct L1 {
     /// Why the last access was rejected, as long as the reason holds.
     blocked: Option<Reject>,
     counters: L1Counters,
-    /// What asks for lines before a wave does.
+    /// The prefetcher and its queue.
     prefetching: Option<Box<Prefetching>>,
-    /// What stands between the L1 and its port.
+    /// The block of a plug-in between the L1 and its port.
     path: Option<Box<Path>>,
-    /// What the warp schedulers of plug-ins have not been told of yet, if there are any.
+    /// Events that the warp schedulers of plug-ins have yet to hear of, if there are any schedulers.
     #[scratch]
     events: Option<Vec<L1Event>>,
     /// Values of replies, for the next requests, into which the boxes go as they are.
@@ -208,7 +208,7 @@ impl L1 {
         }
     }
 
-    /// What happened since the last call, for the warp schedulers of plug-ins.
+    /// Events since the last call, for the warp schedulers of plug-ins.
     #[inline]
     pub(crate) fn events(&mut self) -> Option<&mut Vec<L1Event>> {
         self.events.as_mut().filter(|events| !events.is_empty())
