@@ -84,7 +84,7 @@ choices! {
         Random = "random",
     }
 
-    /// What asks an L1 for lines before a wave does.
+    /// Prefetchers of an L1.
     pub enum Prefetch open Prefetcher {
         /// Nothing.
         None = "none",
@@ -92,7 +92,7 @@ choices! {
         NextLine = "next_line",
     }
 
-    /// What stands between an L1 and its port to the interconnect.
+    /// Blocks between an L1 and its port to the interconnect.
     pub enum L1Path open Path {
         /// Nothing.
         None = "none",

@@ -262,12 +262,12 @@ sections! {
         pub replacement: Replacement,
         /// What a store does. Atomics and uncached accesses are as their scope and hint say.
         pub write_policy: WritePolicy,
-        /// What asks for lines before a wave does.
+        /// Prefetcher: it requests lines before a wave does.
         pub prefetcher: Prefetch,
         /// Lines that may wait to be prefetched; without a prefetcher none do.
         #[limits(range(1, MAX_ENTRIES).of("lines"))]
         pub prefetch_entries: u32,
-        /// What stands between the L1 and its port to the interconnect.
+        /// Block between the L1 and its port to the interconnect.
         pub path: L1Path,
         /// Cycles from an access to a hit's data.
         #[limits(range(1, MAX_LATENCY).of("cycles"))]
