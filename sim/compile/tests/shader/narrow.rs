@@ -62,12 +62,24 @@ fn of_bits(is_signed: bool, value: i64) -> i64 {
     if is_signed { i64::from(value as i16) } else { i64::from(value as u16) }
 }
 
-fn check(ty: &str, is_signed: bool, (expression, value): Case) {
+/// A row of two numbers, and how the shader reads it: number by number, or as a word that it takes apart.
+const ROWS: [(&str, &str); 2] = [
+    ("struct Row { first: T, second: T }", "let x = rows[id.x].first; let y = rows[id.x].second;"),
+    ("alias Row = vec2<T>;", "let row = rows[id.x]; let x = row.x; let y = row.y;"),
+];
+
+fn check(ty: &str, is_signed: bool, case: Case) {
+    for (row, read) in ROWS {
+        check_row(ty, is_signed, case, [row, read].map(|text| text.replace('T', ty)));
+    }
+}
+
+fn check_row(ty: &str, is_signed: bool, (expression, value): Case, [row, read]: [String; 2]) {
     let wide = if is_signed { "i32" } else { "u32" };
     let expression = expression.replace('T', ty);
     let shader = format!(
         "enable wgpu_int16;
-        struct Row {{ first: {ty}, second: {ty} }}
+        {row}
         @group(0) @binding(0) var<storage, read> rows: array<Row>;
         @group(0) @binding(1) var<storage, read_write> narrow: array<{ty}>;
         @group(0) @binding(2) var<storage, read_write> wide: array<{wide}>;
@@ -78,8 +90,7 @@ fn check(ty: &str, is_signed: bool, (expression, value): Case) {
         }}
         @compute @workgroup_size(32) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
             if id.x >= arrayLength(&rows) {{ return; }}
-            let x = rows[id.x].first;
-            let y = rows[id.x].second;
+            {read}
             let r: {ty} = {expression};
             narrow[id.x] = r;
             wide[id.x] = {wide}(r);
@@ -108,7 +119,7 @@ fn check(ty: &str, is_signed: bool, (expression, value): Case) {
         assert_eq!(
             found,
             (expected as u16, expected as u32, expected as f32),
-            "{ty}: {expression} of {x}, {y}"
+            "{ty}: {expression} of {x}, {y}, {row}"
         );
     }
 }
