@@ -50,7 +50,7 @@ pub(crate) enum ConfigCommand {
         #[arg(long = "config", value_name = "CONFIG")]
         flags: Vec<String>,
     },
-    /// Draw the interconnect, from the cores to the memory channels, in the language of Graphviz
+    /// Draw the blocks of the machine and the links between them in the language of Graphviz
     Dot {
         /// The machine.
         #[command(flatten)]

@@ -54,6 +54,8 @@ sections! {
         pub interconnect: Interconnect,
         /// Second-level cache.
         pub l2: L2,
+        /// Third-level cache, if there is one.
+        pub l3: L3,
         /// Memory channels.
         pub dram: Dram,
         /// Parameters of plug-ins: a section for each one that a program registers and that has any.
@@ -382,6 +384,35 @@ sections! {
         pub queue_entries: u32,
     }
 
+    /// Third-level cache on the memory's side: a write-back bank in front of each memory channel, which holds lines of all
+    /// cores. Lines and sectors are as in the L1.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct L3 {
+        /// Capacity of a bank; 0 for a machine without this cache. Its sets (bytes / line / ways) are a power of two.
+        #[limits(range(0, 64 << 20).of("bytes"))]
+        pub bank_bytes: u32,
+        /// Ways.
+        #[limits(range(1, 1024).of("ways"))]
+        pub ways: u32,
+        /// Which line leaves for a new one. `plru` needs ways that are a power of two.
+        pub replacement: Replacement,
+        /// Cycles from an access in the bank to a hit's first bytes at its slice of the L2.
+        #[limits(range(1, MAX_LATENCY).of("cycles"))]
+        pub hit_latency_cycles: u32,
+        /// Bytes that a bank reads or writes a cycle.
+        #[limits(range(1, 1024).of("bytes a cycle"))]
+        pub bytes_per_cycle: u32,
+        /// Lines that may be outstanding in a bank.
+        #[limits(range(1, MAX_ENTRIES).of("lines"))]
+        pub mshrs: u32,
+        /// Accesses that one outstanding line can serve.
+        #[limits(range(1, MAX_ENTRIES).of("accesses"))]
+        pub mshr_merges: u32,
+        /// Lines that wait at a bank, to be read or written.
+        #[limits(range(1, MAX_ENTRIES).of("lines"))]
+        pub queue_entries: u32,
+    }
+
     /// Memory channels. Times are in memory clocks of `clock_mhz` and become core cycles at run time.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[directive(
@@ -475,6 +506,13 @@ sections! {
         /// Clocks between refreshes; 0 for none.
         #[limits(range(0, MAX_CLOCKS).of("memory clocks"))]
         pub t_refi: u32,
+    }
+}
+
+impl L3 {
+    /// Banks of the machine: one for each memory channel, or none.
+    pub fn banks(&self, dram: &Dram) -> u32 {
+        if self.bank_bytes == 0 { 0 } else { dram.channels }
     }
 }
 

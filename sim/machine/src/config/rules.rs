@@ -135,6 +135,19 @@ pub(super) const RULES: &[Rule] = &[
         |c| c.l2.replacement != Replacement::Plru || c.l2.ways.is_power_of_two(),
     ),
     rule(
+        &["l3.bank_bytes", "core.l1.line_bytes", "l3.ways"],
+        "the number of sets of a bank, bank_bytes / (line_bytes × ways), must be a power of two, or bank_bytes 0",
+        |c| {
+            c.l3.bank_bytes == 0
+                || sets_are_a_power_of_two(c.l3.bank_bytes, c.core.l1.line_bytes, c.l3.ways)
+        },
+    ),
+    rule(
+        &["l3.replacement", "l3.ways"],
+        "the bits of plru form a tree over the ways, so ways must be a power of two",
+        |c| c.l3.replacement != Replacement::Plru || c.l3.ways.is_power_of_two(),
+    ),
+    rule(
         &["dram.channels", "l2.slices"],
         "every channel serves the same number of slices, so channels must divide slices",
         |c| multiple(c.l2.slices, c.dram.channels),

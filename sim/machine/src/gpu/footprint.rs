@@ -23,7 +23,9 @@ const L1_WAITER_BYTES: u64 = 12;
 /// Bytes of a frame beside its data: tag, replacement, valid sectors, dirty bytes; in an L2 also its miss.
 const L1_FRAME_BYTES: u64 = 4 + 8 + 1 + 16;
 const L2_FRAME_BYTES: u64 = L1_FRAME_BYTES + 2;
-/// Bytes of an MSHR of a slice, and of sectors that come for it.
+/// The same in a bank of the L3, which knows dirty sectors only.
+const L3_FRAME_BYTES: u64 = L2_FRAME_BYTES - 15;
+/// Bytes of an MSHR of a slice or a bank, and of sectors that come for it.
 const L2_MSHR_BYTES: u64 = 64;
 const FILL_BYTES: u64 = 16;
 /// Bytes of an input, an output or a buffer of a router.
@@ -43,7 +45,7 @@ impl Footprint {
     pub fn of(config: &Config, device_memory: u64, fragments: bool) -> Footprint {
         let cores = u64::from(config.cores);
         let slices = u64::from(config.l2.slices);
-        let parts = vec![
+        let mut parts = vec![
             ("device memory", device_memory + device_memory / (64 << 10)),
             ("registers", cores * registers(config, fragments)),
             ("local memory", cores * u64::from(config.core.local_memory_bytes)),
@@ -52,6 +54,10 @@ impl Footprint {
             ("L2 cache", slices * slice(config)),
             ("interconnect", interconnect(config)),
         ];
+        let banks = config.l3.banks(&config.dram);
+        if banks > 0 {
+            parts.push(("L3 cache", u64::from(banks) * bank(config)));
+        }
         Footprint { parts }
     }
 
@@ -116,6 +122,12 @@ fn slice(config: &Config) -> u64 {
     let mshrs = u64::from(l2.mshrs) * (L2_MSHR_BYTES + sectors * FILL_BYTES);
     let values = queues.min(256) * size::<Values>();
     u64::from(l2.slice_bytes) + frames * L2_FRAME_BYTES + queues * (size::<Request>() + 8) + mshrs + values
+}
+
+/// A bank of the L3, whose lines are in device memory.
+fn bank(config: &Config) -> u64 {
+    let (l3, line) = (&config.l3, config.core.l1.line_bytes);
+    u64::from(l3.bank_bytes / line).max(1) * L3_FRAME_BYTES + u64::from(l3.mshrs) * L2_MSHR_BYTES
 }
 
 fn interconnect(config: &Config) -> u64 {

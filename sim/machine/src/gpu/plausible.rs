@@ -39,6 +39,7 @@ impl Run {
         let mut links = links.iter().zip(links_before);
         let agrees = counted.interconnect.is_after(&memory_before.interconnect)
             && counted.l2.is_after(&memory_before.l2)
+            && counted.l3.is_after(&memory_before.l3)
             && counted.dram.is_after(&memory_before.dram)
             && self.l1_counters().is_after(l1_before)
             && links_before.len() == memory.links().len()

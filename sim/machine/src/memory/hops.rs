@@ -75,8 +75,25 @@ pub enum Holder {
         /// Requests before it.
         before: usize,
     },
-    /// The slice missed, and the memory channel has not taken its transfer.
+    /// The slice missed, and what is behind it has not taken its transfer.
     SliceMiss,
+    /// The queue of a bank of the L3.
+    BankQueue {
+        /// The bank, and its channel.
+        bank: usize,
+        /// Transfers before it.
+        before: usize,
+    },
+    /// The bank of the L3 missed, and the memory channel has not taken its transfer.
+    BankMiss {
+        /// The bank.
+        bank: usize,
+    },
+    /// The bank of the L3, which has the data.
+    BankData {
+        /// The bank.
+        bank: usize,
+    },
     /// The queue of the memory channel.
     ChannelQueue {
         /// The channel.

@@ -1,5 +1,5 @@
-//! The memory hierarchy behind the load/store unit: L1s, the interconnect, L2 slices, memory channels and the
-//! image of memory.
+//! The memory hierarchy behind the load/store unit: L1s, the interconnect, L2 slices, banks of the L3, memory channels
+//! and the image of memory.
 //!
 //! Caches hold data. The image is what has reached memory; a load takes its value at the level that serves
 //! it. Each core contains an [`L1`]. Everything behind the cores' [`MemoryPort`]s is one block, the
@@ -7,6 +7,7 @@
 
 mod agenda;
 pub(crate) mod bounds;
+mod cache;
 mod crossbar;
 pub mod dram;
 mod fabric;
@@ -15,6 +16,7 @@ mod hops;
 mod image;
 pub(crate) mod l1;
 mod l2;
+mod l3;
 pub(crate) mod message;
 mod network;
 mod pages;
@@ -26,6 +28,7 @@ pub mod state;
 mod system;
 mod tags;
 mod trail;
+mod transfer;
 
 #[cfg(test)]
 mod tests;
@@ -42,6 +45,7 @@ pub(crate) use l1::ResponseKind;
 pub use l1::{Access, L1, L1Counters, Operation, Reject};
 
 pub use l2::{Jitter, L2Counters};
+pub use l3::L3Counters;
 
 pub(crate) use message::LineData;
 

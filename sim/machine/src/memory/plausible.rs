@@ -91,8 +91,16 @@ impl MemorySystem {
             let within = |misfit: Misfit| misfit.within(&format!("channels.{number}"));
             channel.check(bounds, number).map_err(within)?;
         }
+        for (number, bank) in self.banks.iter().enumerate() {
+            let within = |misfit: Misfit| misfit.within(&format!("banks.{number}"));
+            bank.check(bounds, &self.channels[number].reads()).map_err(within)?;
+        }
         for (number, slice) in self.slices.iter().enumerate() {
-            let (fetched, writing) = self.channels[number % self.channels.len()].of_slice(number);
+            let channel = number % self.channels.len();
+            let (fetched, writing) = match self.banks.get(channel) {
+                Some(bank) => bank.of_slice(number),
+                None => self.channels[channel].of_slice(number),
+            };
             let within = |misfit: Misfit| misfit.within(&format!("slices.{number}"));
             slice.check(bounds, number, &fetched, writing).map_err(within)?;
         }

@@ -7,6 +7,7 @@ use super::dram::{self, Channel};
 use super::fabric;
 use super::l1::{self, L1};
 use super::l2::{self, Slice};
+use super::l3::{self, Bank};
 use super::port::MemoryPort;
 use crate::clock::Cycle;
 use crate::config::network::Network;
@@ -80,6 +81,9 @@ pub fn signals(config: &Config) -> Vec<Signal> {
     for i in 0..config.l2.slices {
         all.extend(names(&["l2", &format!("slice{i}")], &l2::FIELDS));
     }
+    for i in 0..config.l3.banks(&config.dram) {
+        all.extend(names(&["l3", &format!("bank{i}")], &l3::FIELDS));
+    }
     for i in 0..config.dram.channels {
         let channel = format!("channel{i}");
         let path = ["dram", channel.as_str()];
@@ -101,6 +105,12 @@ pub(super) fn look_at_slices(cycle: Cycle, slices: &[Slice], values: &mut Vec<u6
     values.extend(
         slices.iter().flat_map(|slice| l2::FIELDS.iter().map(move |Field(_, _, of)| of(slice, cycle))),
     );
+}
+
+/// Appends the values of the banks at the end of a cycle.
+pub(super) fn look_at_banks(cycle: Cycle, banks: &[Bank], values: &mut Vec<u64>) {
+    values
+        .extend(banks.iter().flat_map(|bank| l3::FIELDS.iter().map(move |Field(_, _, of)| of(bank, cycle))));
 }
 
 /// Appends the values of the channels, which must have caught up with the refreshes of idle ones.

@@ -8,13 +8,15 @@ use super::geometry::LineGeometry;
 use super::hops::{Burst, Holder, Hop, SliceAccess};
 use super::image::Image;
 use super::l2::{Jitter, L2Counters, PerformedAtomic, Slice};
+use super::l3::{Bank, L3Counters};
 use super::message::LineData;
 use super::network::{ReplyNetwork, RequestNetwork, Surroundings};
 use super::port::{CorePorts, MemoryPort, core_port};
 use super::scripted::{Script, Scripted};
-use super::state::{State, look_at_channels, look_at_slices};
+use super::state::{State, look_at_banks, look_at_channels, look_at_slices};
 use super::tags::CacheLine;
 use super::trail::Trail;
+use super::transfer::InFront;
 use crate::clock::Cycle;
 use crate::config::{Config, Topology};
 use crate::registry::PlugIn;
@@ -28,6 +30,8 @@ pub struct MemoryCounters {
     pub interconnect: InterconnectCounters,
     /// The L2, summed over slices.
     pub l2: L2Counters,
+    /// The L3, summed over banks; zeros without one.
+    pub l3: L3Counters,
     /// The memory channels, summed.
     pub dram: DramCounters,
 }
@@ -37,6 +41,7 @@ impl MemoryCounters {
     pub fn add_scaled(&mut self, other: &MemoryCounters, part: f64) {
         self.interconnect.add_scaled(&other.interconnect, part);
         self.l2.add_scaled(&other.l2, part);
+        self.l3.add_scaled(&other.l3, part);
         self.dram.add_scaled(&other.dram, part);
     }
 
@@ -45,6 +50,7 @@ impl MemoryCounters {
         MemoryCounters {
             interconnect: self.interconnect.since(&before.interconnect),
             l2: self.l2.since(&before.l2),
+            l3: self.l3.since(&before.l3),
             dram: self.dram.since(&before.dram),
         }
     }
@@ -54,19 +60,23 @@ impl std::ops::AddAssign<&MemoryCounters> for MemoryCounters {
     fn add_assign(&mut self, other: &MemoryCounters) {
         self.interconnect += &other.interconnect;
         self.l2 += &other.l2;
+        self.l3 += &other.l3;
         self.dram += &other.dram;
     }
 }
 
-/// Interconnect, L2 slices, memory channels and the image of memory.
+/// Interconnect, L2 slices, banks of the L3, memory channels and the image of memory.
 ///
 /// Simulated time never goes back: launches share one system, and the cycle count continues from one to the
-/// next. Within a cycle the blocks act in the order request network, slices, channels, reply network (M2).
+/// next. Within a cycle the blocks act in the order request network, slices, banks, channels,
+/// reply network (M2).
 #[derive(Debug, Capture)]
 pub struct MemorySystem {
     image: Image,
     pub(super) ports: CorePorts,
     pub(super) slices: Vec<Slice>,
+    /// One for each channel, or none.
+    pub(super) banks: Vec<Bank>,
     pub(super) channels: Vec<Channel>,
     pub(super) requests: RequestNetwork,
     pub(super) replies: ReplyNetwork,
@@ -74,6 +84,8 @@ pub struct MemorySystem {
     /// Blocks of the agenda.
     #[spec]
     slice_blocks: Range<usize>,
+    #[spec]
+    bank_blocks: Range<usize>,
     #[spec]
     channel_blocks: Range<usize>,
     interconnect: InterconnectCounters,
@@ -97,8 +109,10 @@ impl MemorySystem {
             Topology::Ring | Topology::Mesh | Topology::Edges => [1, 0, 1],
         };
         // In the order of a cycle (M2).
-        let counts = [sources, sides, slices, config.dram.channels as usize, replies];
-        let (agenda, [sources, sides, slice_blocks, channel_blocks, replies]) = Agenda::new(counts);
+        let banks = config.l3.banks(&config.dram) as usize;
+        let counts = [sources, sides, slices, banks, config.dram.channels as usize, replies];
+        let (agenda, [sources, sides, slice_blocks, bank_blocks, channel_blocks, replies]) =
+            Agenda::new(counts);
         let system = MemorySystem {
             image: Image::new(LineGeometry::new(config), memory, code),
             ports: CorePorts::new(ports),
@@ -107,11 +121,13 @@ impl MemorySystem {
                 .zip(0..)
                 .map(|(block, index)| Slice::new(config, index, block))
                 .collect(),
+            banks: Bank::all(config, bank_blocks.clone()),
             channels: channel_blocks.clone().map(|block| Channel::new(config, block)).collect(),
             requests: RequestNetwork::new(config, sources, sides),
             replies: ReplyNetwork::new(config, replies),
             agenda,
             slice_blocks,
+            bank_blocks,
             channel_blocks,
             interconnect: InterconnectCounters::default(),
             now: 0,
@@ -121,9 +137,10 @@ impl MemorySystem {
         (system, core_ends)
     }
 
-    /// Values of the counters of the plug-ins in its slices.
+    /// Values of the counters of the plug-ins in its slices and banks.
     pub(crate) fn plug_in_counters(&self, add: &mut impl FnMut(&'static PlugIn, Vec<u64>)) {
-        for (plug_in, values) in self.slices.iter().filter_map(Slice::plug_in_counters) {
+        let slices = self.slices.iter().filter_map(Slice::plug_in_counters);
+        for (plug_in, values) in slices.chain(self.banks.iter().filter_map(Bank::plug_in_counters)) {
             add(plug_in, values);
         }
     }
@@ -187,7 +204,9 @@ impl MemorySystem {
             return scripted.tick(now, &mut self.ports, &mut self.image);
         }
         let everything = !self.skip_idle_cycles;
-        let (slices, agenda) = (&mut self.slices, &mut self.agenda);
+        let (slices, banks, agenda) = (&mut self.slices, &mut self.banks, &mut self.agenda);
+        // What takes the transfers of a slice: the bank of its channel, or the channel.
+        let behind = if banks.is_empty() { self.channel_blocks.start } else { self.bank_blocks.start };
         let (ports, counters) = (&mut self.ports, &mut self.interconnect);
         agenda.begin(now, everything);
         self.requests.tick(now, everything, Surroundings { ports, slices, agenda, counters });
@@ -200,11 +219,16 @@ impl MemorySystem {
                 self.replies.expect(s, ready, agenda);
             }
             if effects.to_memory {
-                agenda.now(self.channel_blocks.start + s % self.channels.len());
+                agenda.now(behind + s % self.channels.len());
+            }
+        }
+        while let Some(b) = agenda.take_due(&self.bank_blocks) {
+            if banks[b].tick(now, slices, agenda) {
+                agenda.now(self.channel_blocks.start + b);
             }
         }
         while let Some(c) = agenda.take_due(&self.channel_blocks) {
-            self.channels[c].tick((now, to), c, slices, agenda);
+            self.channels[c].tick((now, to), c, &mut InFront { slices, banks }, agenda);
         }
         self.replies.tick(now, everything, Surroundings { ports, slices, agenda, counters });
     }
@@ -226,6 +250,7 @@ impl MemorySystem {
             && self.requests.is_empty()
             && self.replies.is_empty()
             && self.slices.iter().all(Slice::is_idle)
+            && self.banks.iter().all(Bank::is_idle)
             && self.channels.iter().all(Channel::is_idle)
     }
 
@@ -274,6 +299,10 @@ impl MemorySystem {
         let (line, slice) = self.slices[0].line_at(address);
         let held = self.slices[slice].holder(line);
         let channel = slice % self.channels.len();
+        let held = match held {
+            Some(Holder::Channel) => self.banks.get(channel).and_then(|bank| bank.holder(line)).or(held),
+            _ => held,
+        };
         let holder = match held {
             Some(Holder::Channel) => match self.channels[channel].place_of(line) {
                 Some((bank, before)) => Holder::ChannelQueue { channel, bank, before },
@@ -330,6 +359,8 @@ impl MemorySystem {
         for touched in trail.iter().flat_map(Trail::recent) {
             let (_, slice) = self.slices[0].line_at(touched.line);
             self.slices[slice].warm(touched);
+            let channel = slice % self.channels.len();
+            self.banks.get_mut(channel).into_iter().for_each(|bank| bank.warm(touched));
         }
         self.slices.iter_mut().for_each(|slice| slice.refresh(&self.image));
         result
@@ -347,14 +378,19 @@ impl MemorySystem {
         self.image.memory()
     }
 
+    /// Simulates the memory clocks before core cycle `now` in every channel.
+    fn settle(&mut self, now: Cycle) {
+        let in_front = &mut InFront { slices: &mut self.slices, banks: &mut self.banks };
+        self.channels.iter_mut().for_each(|channel| channel.settle(now, in_front, &mut self.agenda));
+    }
+
     /// Counters up to the current cycle.
     pub fn counters(&mut self) -> MemoryCounters {
         let mut counters = MemoryCounters { interconnect: self.interconnect, ..Default::default() };
-        for channel in &mut self.channels {
-            channel.settle(self.now, &mut self.slices, &mut self.agenda);
-            counters.dram += channel.counters();
-        }
+        self.settle(self.now);
+        self.channels.iter().for_each(|channel| counters.dram += channel.counters());
         self.slices.iter().for_each(|slice| counters.l2 += slice.counters());
+        self.banks.iter().for_each(|bank| counters.l3 += bank.counters());
         counters
     }
 
@@ -363,6 +399,7 @@ impl MemorySystem {
         let mut counters = MemoryCounters { interconnect: self.interconnect, ..Default::default() };
         self.channels.iter().for_each(|channel| counters.dram += channel.counters());
         self.slices.iter().for_each(|slice| counters.l2 += slice.counters());
+        self.banks.iter().for_each(|bank| counters.l3 += bank.counters());
         counters
     }
 
@@ -375,6 +412,11 @@ impl MemorySystem {
     /// the order of [`Network`](crate::config::network::Network). Empty for a crossbar.
     pub fn links(&self) -> Vec<LinkCounters> {
         [self.requests.links(), self.replies.links()].concat()
+    }
+
+    /// Counters of each bank of the L3, in the order of channels; none without an L3.
+    pub fn bank_counters(&self) -> impl Iterator<Item = &L3Counters> {
+        self.banks.iter().map(Bank::counters)
     }
 
     /// Counters of each memory channel.
@@ -391,12 +433,11 @@ impl MemorySystem {
 
     /// Appends what the memory side holds at the end of a cycle, up to which it has run.
     pub fn look(&mut self, cycle: Cycle, state: &mut State) {
-        for channel in &mut self.channels {
-            channel.settle(cycle + 1, &mut self.slices, &mut self.agenda);
-        }
+        self.settle(cycle + 1);
         self.requests.look(cycle, &mut state.values);
         self.replies.look(cycle, &mut state.values);
         look_at_slices(cycle, &self.slices, &mut state.values);
+        look_at_banks(cycle, &self.banks, &mut state.values);
         look_at_channels(cycle, &self.channels, state);
     }
 

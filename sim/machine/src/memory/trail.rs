@@ -1,4 +1,4 @@
-//! The lines that workgroups without timing have touched last, so that the L2 can hold what it would hold behind them.
+//! The lines that workgroups without timing have touched last, so that L2 and L3 can hold what they would hold behind them.
 
 use super::geometry::LineGeometry;
 use crate::config::Config;
@@ -6,11 +6,11 @@ use crate::registry::{Reference, ReferenceKind, Requester};
 use std::collections::VecDeque;
 use wave_isa::table::CacheHint;
 
-/// Entries for each line of the L2, because most lines come several times, and entries at most.
+/// Entries for each line of the larger of L2 and L3, because most lines come several times, and entries at most.
 const ENTRIES: usize = 32;
 const MOST: usize = 1 << 21;
 
-/// Different lines, for each line of the L2, from which on older entries do not matter: not all sets are used alike.
+/// Different lines, for each line of that cache, from which on older entries do not matter: not all sets are used alike.
 const DIFFERENT: usize = 2;
 
 /// Accesses to one line, one after the other.
@@ -39,14 +39,16 @@ impl Touched {
 pub(crate) struct Trail {
     geometry: LineGeometry,
     touched: VecDeque<Touched>,
-    /// Lines of the L2.
+    /// Lines of the larger of L2 and L3.
     lines: usize,
 }
 
 impl Trail {
     /// No accesses yet.
     pub(crate) fn new(config: &Config) -> Trail {
-        let lines = config.l2.slice_bytes / config.core.l1.line_bytes * config.l2.slices;
+        let line_bytes = config.core.l1.line_bytes;
+        let l3 = config.l3.bank_bytes / line_bytes * config.l3.banks(&config.dram);
+        let lines = (config.l2.slice_bytes / line_bytes * config.l2.slices).max(l3);
         Trail { geometry: LineGeometry::new(config), touched: VecDeque::new(), lines: lines as usize }
     }
 
@@ -73,7 +75,7 @@ impl Trail {
         }
     }
 
-    /// The accesses that matter for what the L2 holds behind them, oldest first.
+    /// The accesses that matter for what L2 and L3 hold behind them, oldest first.
     pub(super) fn recent(&self) -> impl Iterator<Item = &Touched> {
         let mut seen: Vec<u64> = Vec::new();
         let mut different = 0;

@@ -8,7 +8,8 @@ use wave_machine::gpu::KernelReport;
 use wave_study::summary::statistics::values;
 
 /// Configuration sections of the memory hierarchy.
-const SECTIONS: [&str; 6] = ["core.l1.", "core.local.", "core.lsu.", "interconnect.", "l2.", "dram."];
+const SECTIONS: [&str; 7] =
+    ["core.l1.", "core.local.", "core.lsu.", "interconnect.", "l2.", "l3.", "dram."];
 
 /// Statistics that only measure durations, or how often something waited or retried.
 fn counts_time(name: &str, unit: &str) -> bool {
@@ -20,9 +21,10 @@ fn counts_time(name: &str, unit: &str) -> bool {
 
 /// Statistics that may trade counts when timing changes: a line may be present or still in flight, and memory
 /// may open rows in another order. Their sums must stay the same.
-const TRADES: [&[&str]; 3] = [
+const TRADES: [&[&str]; 4] = [
     &["l1.hits", "l1.mshr_hits"],
     &["l2.hits", "l2.mshr_hits"],
+    &["l3.hits", "l3.mshr_hits"],
     &["dram.row_hits", "dram.row_empties", "dram.row_conflicts"],
 ];
 /// Statistics that change with them.

@@ -160,6 +160,7 @@ pub(crate) fn sweeps() -> Vec<Sweep> {
     let mut all = core();
     all.extend(interconnect());
     all.extend(l2());
+    all.extend(l3());
     all.extend(dram());
     all.extend(timings());
     all
@@ -372,6 +373,110 @@ fn interconnect() -> Vec<Sweep> {
         sweep("interconnect.edges[].to", EDGES, LINK, TURNED, work(), &[]),
         sweep("interconnect.edges[].both_ways", EDGES, LINK, ONE_WAY, work(), &[]),
         sweep("interconnect.edges[].dateline", EDGES, LINK, DATELINE, work(), &[]),
+    ]
+}
+
+/// A bank of an L3 that is larger than the L2, behind one slice.
+const BANK: Values = &[
+    ("l2.slices", "1"),
+    ("l2.slice_bytes", "2048"),
+    ("l3.bank_bytes", "16_384"),
+    ("l3.ways", "4"),
+    ("l3.hit_latency_cycles", "2"),
+    ("core.l1.mshrs", "16"),
+    ("core.lsu.pending_entries", "16"),
+    ("l2.mshrs", "16"),
+    ("l2.queue_entries", "16"),
+];
+
+/// More L3 hits, so fewer requests to memory.
+const MORE_L3_HITS: &[(&str, Move)] = &[
+    ("kernel.cycles", Down),
+    ("l3.hits", Up),
+    ("l3.misses", Down),
+    ("l3.evictions", Down),
+    ("l3.fetched_sectors", Down),
+    ("dram.reads", Down),
+    ("dram.read_bytes", Down),
+    ("dram.requests", Down),
+    ("dram.row_hits", May),
+    ("dram.row_conflicts", May),
+    ("dram.activates", May),
+    ("dram.precharges", May),
+    ("dram.data_bus_busy_clocks", Down),
+];
+
+/// What an L3 counts that was not there before.
+const AN_L3: &[(&str, Move)] = &[
+    ("kernel.cycles", Down),
+    ("l3.reads", Up),
+    ("l3.writes", May),
+    ("l3.hits", Up),
+    ("l3.mshr_hits", May),
+    ("l3.misses", Up),
+    ("l3.sector_misses", May),
+    ("l3.evictions", May),
+    ("l3.write_backs", May),
+    ("l3.fetched_sectors", Up),
+    ("l3.read_sectors", Up),
+    ("l3.written_sectors", May),
+    ("dram.reads", Down),
+    ("dram.read_bytes", Down),
+    ("dram.writes", May),
+    ("dram.written_bytes", May),
+    ("dram.requests", Down),
+    ("dram.row_hits", May),
+    ("dram.row_empties", May),
+    ("dram.row_conflicts", May),
+    ("dram.activates", May),
+    ("dram.precharges", May),
+    ("dram.data_bus_busy_clocks", Down),
+];
+
+fn l3() -> Vec<Sweep> {
+    let sweep = |key, machine, before, after, work, moves| Sweep { key, machine, before, after, work, moves };
+    vec![
+        sweep("l3.bank_bytes", BANK, "0", "16_384", chain(&every(160, 64), 6), AN_L3),
+        sweep("l3.ways", BANK, "4", "8", chain(&every(6, 4096), 3), MORE_L3_HITS),
+        sweep("l3.replacement", BANK, "lru", "random", chain(&every(5, 4096), 6), MORE_L3_HITS),
+        sweep("l3.hit_latency_cycles", BANK, "10", "20", chain(&every(8, 64), 1), SLOWER),
+        sweep("l3.bytes_per_cycle", BANK, "64", "4", chain(&every(8, 64), 1), SLOWER),
+        sweep(
+            "l3.mshrs",
+            BANK,
+            "8",
+            "1",
+            at_once(&every(8, 64), 4, 4),
+            &[("kernel.cycles", Up), ("l3.reservation_fails", Up)],
+        ),
+        // Two sectors of one line, which the slice fetches one after the other.
+        sweep(
+            "l3.mshr_merges",
+            BANK,
+            "2",
+            "1",
+            at_once(&[0, 32, 64, 96, 128, 160, 192, 224], 4, 4),
+            &[("kernel.cycles", Up), ("l3.reservation_fails", Up)],
+        ),
+        // Seven lines of one slice, followed by seven of the other, with a bank each.
+        sweep(
+            "l3.queue_entries",
+            &[
+                ("dram.channels", "2"),
+                ("l3.bank_bytes", "16_384"),
+                ("l3.ways", "4"),
+                ("l3.mshrs", "1"),
+                ("l2.mshrs", "16"),
+                ("l2.queue_entries", "1"),
+                ("core.l1.mshrs", "16"),
+                ("core.lsu.pending_entries", "16"),
+                ("dram.clock_mhz", "200"),
+            ],
+            "1",
+            "8",
+            at_once(&[0, 64], 4, 192),
+            FASTER,
+        ),
     ]
 }
 

@@ -55,6 +55,11 @@ impl Area {
         blocks.push(block("L1", cores * array(cache(core.l1.bytes, core.l1.line_bytes)), sram));
         let l2 = f64::from(config.l2.slices) * array(cache(config.l2.slice_bytes, core.l1.line_bytes));
         blocks.push(block("L2", l2, sram));
+        if config.l3.bank_bytes > 0 {
+            let banks = f64::from(config.l3.banks(&config.dram));
+            let l3 = banks * array(cache(config.l3.bank_bytes, core.l1.line_bytes));
+            blocks.push(block("L3", l3, sram));
+        }
         let device = prices.device(&config.dram);
         let pins = f64::from(config.dram.channels) * f64::from(config.dram.bus_bits);
         let interface = pins * device.phy_mm2_per_pin.value;

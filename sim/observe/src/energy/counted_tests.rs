@@ -99,7 +99,6 @@ const ROWS: &[Row] = &[
             "-interconnect.replies",
         ],
     ),
-    (Block::L2, "fills and write-backs", |m| 8.0 * m.bit(m.config.l2.slice_bytes), MOVED),
     (Block::Controllers, "data", |m| 8.0 * m.prices.energy.phy_pj_per_bit.value, MOVED),
     (
         Block::Dram,
@@ -149,6 +148,22 @@ const MESH: &[Row] = &[
     (Block::Interconnect, "buffers", |m| 8.0 * 2.0 * m.bit(8 << 10), &["interconnect.link_bytes"]),
 ];
 
+/// Lines of a machine without an L3, and of one with it.
+const NO_L3: &[Row] =
+    &[(Block::L2, "fills and write-backs", |m| 8.0 * m.bit(m.config.l2.slice_bytes), MOVED)];
+const L3: &[Row] = &[
+    (Block::L2, "fills and write-backs", |m| sector(m) * m.bit(m.config.l2.slice_bytes), BEHIND_L2),
+    (Block::L3, "lines of the L2", |m| sector(m) * m.bit(m.config.l3.bank_bytes), BEHIND_L2),
+    (Block::L3, "fills and write-backs", |m| 8.0 * m.bit(m.config.l3.bank_bytes), MOVED),
+];
+
+const BEHIND_L2: &[&str] = &["l3.read_sectors", "l3.written_sectors"];
+
+/// Bits of a sector.
+fn sector(m: &Machine<'_>) -> f64 {
+    f64::from(m.config.core.l1.sector_bytes * 8)
+}
+
 /// A register of a lane, in one of the banks.
 fn register(m: &Machine<'_>) -> f64 {
     let core = &m.config.core;
@@ -170,22 +185,23 @@ fn counters(activity: &mut Activity) -> Vec<(&'static str, &mut u64)> {
         declared.iter().map(|counter| counter.name).zip(values).collect()
     }
     let Activity { cycles, core, l1, memory } = activity;
-    let MemoryCounters { interconnect, l2, dram } = memory;
+    let MemoryCounters { interconnect, l2, l3, dram } = memory;
     let mut all = vec![("kernel.cycles", cycles)];
     all.extend(named(CoreCounters::DECLARED, core.values_mut()));
     all.extend(named(L1Counters::DECLARED, l1.values_mut()));
     all.extend(named(wave_machine::memory::InterconnectCounters::DECLARED, interconnect.values_mut()));
     all.extend(named(wave_machine::memory::L2Counters::DECLARED, l2.values_mut()));
+    all.extend(named(wave_machine::memory::L3Counters::DECLARED, l3.values_mut()));
     all.extend(named(wave_machine::memory::DramCounters::DECLARED, dram.values_mut()));
     all
 }
 
-fn check(config: &Config, network: &[Row]) {
+fn check(config: &Config, network: &[Row], behind_l2: &[Row]) {
     let prices = Prices::built_in();
     let name = &config.name;
     let model = Model::new(config, prices);
     let machine = Machine { config, prices, mm2: model.area.total_mm2() };
-    let rows: Vec<&Row> = ROWS.iter().chain(network).collect();
+    let rows: Vec<&Row> = ROWS.iter().chain(network).chain(behind_l2).collect();
     assert_eq!(model.items().len(), rows.len(), "{name}: a line of the model is not in this table");
     // Bytes of packets are never below those of their headers.
     let base = || {
@@ -232,8 +248,13 @@ fn check(config: &Config, network: &[Row]) {
     };
     let energy = model.energy(&activity);
     for block in Block::ALL {
-        let of_block = rows.iter().filter(|row| row.0 == block);
+        let of_block: Vec<_> = rows.iter().filter(|row| row.0 == block).collect();
+        if of_block.is_empty() {
+            assert_eq!(energy.block(block), 0.0, "{name}: {}", block.name());
+            continue;
+        }
         let expected: f64 = of_block
+            .into_iter()
             .map(|(_, _, price, counted)| {
                 let count = |name: &&str| match name.strip_prefix('-') {
                     Some(name) => -value(name) * f64::from(HEADER_BYTES),
@@ -250,7 +271,8 @@ fn check(config: &Config, network: &[Row]) {
 #[test]
 fn every_line_is_its_price_times_its_counters() {
     let config = load("gpu.ron").unwrap();
-    check(&config, CROSSBAR);
-    check(&load("tiny.ron").unwrap(), CROSSBAR);
-    check(&config.with(&["interconnect.topology=mesh".to_owned()]).unwrap(), MESH);
+    check(&config, CROSSBAR, NO_L3);
+    check(&load("tiny.ron").unwrap(), CROSSBAR, NO_L3);
+    check(&config.with(&["interconnect.topology=mesh".to_owned()]).unwrap(), MESH, NO_L3);
+    check(&config.with(&["l3.bank_bytes=1048576".to_owned()]).unwrap(), CROSSBAR, L3);
 }

@@ -114,6 +114,6 @@ fn memory_side(model: &Model, total: &Activity) -> f64 {
         only.memory.dram.refreshes = total.memory.dram.refreshes;
         model.energy(&only).block(Block::Dram)
     };
-    let blocks = [Block::Interconnect, Block::L2, Block::Controllers, Block::Dram];
+    let blocks = [Block::Interconnect, Block::L2, Block::L3, Block::Controllers, Block::Dram];
     blocks.iter().map(|&block| whole.block(block) - time.block(block)).sum::<f64>() - refresh
 }

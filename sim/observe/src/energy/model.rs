@@ -46,6 +46,8 @@ pub enum Block {
     Interconnect,
     /// L2 slices.
     L2,
+    /// L3.
+    L3,
     /// Memory controllers and the chip's side of the memory interface.
     Controllers,
     /// Memory devices: commands, data, refresh and standby.
@@ -56,7 +58,7 @@ pub enum Block {
 
 impl Block {
     /// Every block, in the order of reports.
-    pub const ALL: [Block; 17] = [
+    pub const ALL: [Block; 18] = [
         Block::FrontEnd,
         Block::Registers,
         Block::Pipeline,
@@ -71,6 +73,7 @@ impl Block {
         Block::L1,
         Block::Interconnect,
         Block::L2,
+        Block::L3,
         Block::Controllers,
         Block::Dram,
         Block::Leakage,
@@ -93,6 +96,7 @@ impl Block {
             Block::L1 => "l1",
             Block::Interconnect => "interconnect",
             Block::L2 => "l2",
+            Block::L3 => "l3",
             Block::Controllers => "memory_controllers",
             Block::Dram => "dram",
             Block::Leakage => "leakage",
@@ -278,7 +282,16 @@ fn items(config: &Config, prices: &Prices, area: &Area) -> Vec<Item> {
         (network.request_bytes + network.reply_bytes).saturating_sub(headers)
     });
     let moved = |a: &Activity| a.memory.dram.read_bytes + a.memory.dram.written_bytes;
-    add(Block::L2, "fills and write-backs", "bytes", bits(arrays(slice, 1.0), 8.0), moved);
+    if config.l3.bank_bytes == 0 {
+        add(Block::L2, "fills and write-backs", "bytes", bits(arrays(slice, 1.0), 8.0), moved);
+    } else {
+        let sector_bits = f64::from(core.l1.sector_bytes) * 8.0;
+        let behind = |a: &Activity| a.memory.l3.read_sectors + a.memory.l3.written_sectors;
+        add(Block::L2, "fills and write-backs", "sectors", bits(arrays(slice, sector_bits), 1.0), behind);
+        let bank = f64::from(config.l3.bank_bytes);
+        add(Block::L3, "lines of the L2", "sectors", bits(arrays(bank, sector_bits), 1.0), behind);
+        add(Block::L3, "fills and write-backs", "bytes", bits(arrays(bank, 1.0), 8.0), moved);
+    }
 
     add(Block::Controllers, "data", "bytes", bits(simple(&price.phy_pj_per_bit, 1.0), 8.0), moved);
     let device = prices.device(&config.dram);

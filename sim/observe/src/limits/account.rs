@@ -42,6 +42,8 @@ pub enum Resource {
     Links,
     /// L2 slices.
     L2,
+    /// Banks of the L3.
+    L3,
     /// Memory channels.
     Dram,
 }
@@ -69,6 +71,8 @@ pub struct Latency {
     pub l2: f64,
     /// Queueing at the L2 slices.
     pub(crate) l2_queue: f64,
+    /// L3 hit latency.
+    pub l3: f64,
     /// Timing parameters of the memory device.
     pub dram: f64,
     /// Queueing at the memory channels.
@@ -303,6 +307,7 @@ impl Observed<'_> {
             (Resource::ReplyPorts, network.reply_port_busy_cycles),
             (Resource::Links, network.link_busy_cycles),
             (Resource::L2, l2.reads + l2.writes + l2.atomics),
+            (Resource::L3, memory.l3.busy_cycles),
         ];
         let (timing, executed) = (UnitTiming::table(self.config), self.executed());
         for n in 0..self.config.core.units.len() {
@@ -335,7 +340,7 @@ impl Observed<'_> {
                 Resource::RequestPorts | Resource::ReplyPorts => cores.min(slices),
                 Resource::Links => self.report.links.len().max(1) as f64,
                 Resource::L2 => slices,
-                Resource::Dram => channels,
+                Resource::L3 | Resource::Dram => channels,
             };
             if *resource == Resource::Dram {
                 // Row activations have a maximum rate, and a refresh stops the channel.
@@ -370,7 +375,12 @@ impl Observed<'_> {
         let misses = lines * (1.0 - hits);
         let asked = l2.hits + l2.mshr_hits + l2.sector_misses + l2.misses;
         let l2_hits = part(l2.hits, asked);
-        let to_memory = missing * (1.0 - l2_hits.powf(misses.max(1.0)));
+        let behind_l2 = missing * (1.0 - l2_hits.powf(misses.max(1.0)));
+        let l3 = &memory.l3;
+        let l3_hits = part(l3.hits, l3.reads + l3.writes);
+        let to_memory = behind_l2 * (1.0 - l3_hits);
+        let l3_latency =
+            if config.l3.bank_bytes == 0 { 0.0 } else { f64::from(config.l3.hit_latency_cycles) };
         let d = &config.dram;
         let opened = dram.row_hits + dram.row_empties + dram.row_conflicts;
         let clocks = f64::from(d.t_cl + d.burst_clocks())
@@ -382,12 +392,13 @@ impl Observed<'_> {
             lines: (lines - 1.0).max(0.0),
             wires: missing * 2.0 * f64::from(config.interconnect.latency_cycles),
             l2: missing * f64::from(config.l2.hit_latency_cycles),
+            l3: behind_l2 * l3_latency,
             dram: to_memory * clocks * self.core_cycles_a_clock(),
             ..Latency::default()
         };
         // The remainder is waiting. L1 rejections are measured; the rest is split in proportion to (rho / (1
         // - rho))² times the service time.
-        let mut waiting = total - latency.l1 - latency.lines - latency.wires - latency.l2 - latency.dram;
+        let mut waiting = total - latency.l1 - latency.lines - latency.unloaded_behind_l1();
         if waiting <= 0.0 {
             latency.shrink(total);
             return latency;
@@ -430,12 +441,16 @@ pub fn queue(load: f64) -> f64 {
 }
 
 impl Latency {
+    /// What is behind the L1, without queues.
+    pub(crate) fn unloaded_behind_l1(&self) -> f64 {
+        self.wires + self.l2 + self.l3 + self.dram
+    }
+
     /// Scales the parts so that their sum is the total.
     fn shrink(&mut self, total: f64) {
-        let sum = (self.l1 + self.lines + self.wires + self.l2 + self.dram).max(1e-9);
-        for part in [&mut self.l1, &mut self.lines, &mut self.wires, &mut self.l2, &mut self.dram] {
-            *part *= total / sum;
-        }
+        let sum = (self.l1 + self.lines + self.unloaded_behind_l1()).max(1e-9);
+        let Latency { l1, lines, wires, l2, l3, dram, .. } = self;
+        [l1, lines, wires, l2, l3, dram].into_iter().for_each(|part| *part *= total / sum);
     }
 }
 

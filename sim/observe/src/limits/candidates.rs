@@ -93,6 +93,10 @@ fn suspects(observed: &Observed<'_>, account: &Account, cost: &dyn Fn(Cause) -> 
     found
 }
 
+/// Where waves wait that the L1s do not serve.
+const BEHIND_L1: [Cause; 5] =
+    [Cause::LoadStore, Cause::Interconnect, Cause::L2, Cause::L3, Cause::Dram];
+
 fn twice(key: &str, now: u32) -> String {
     format!("{key}={}", u64::from(now) * 2)
 }
@@ -104,9 +108,10 @@ fn capacities(
     cost: &dyn Fn(Cause) -> f64,
     found: &mut Vec<Suspect>,
 ) {
-    let (config, l1, l2) = (observed.config, &observed.report.l1, &observed.report.memory.l2);
+    let (config, l1, memory) = (observed.config, &observed.report.l1, &observed.report.memory);
+    let (l2, l3) = (&memory.l2, &memory.l3);
     let behind_l1: f64 =
-        [Cause::LoadStore, Cause::Interconnect, Cause::L2, Cause::Dram].into_iter().map(cost).sum();
+        BEHIND_L1.into_iter().map(cost).sum();
     let looked_up = l1.hits + l1.mshr_hits + l1.sector_misses + l1.misses;
     if l1.evictions > 0 {
         let hits = ratio(l1.hits, looked_up);
@@ -124,6 +129,15 @@ fn capacities(
             settings: vec![twice("l2.slice_bytes", config.l2.slice_bytes)],
             stake: cost(Cause::Dram) * (1.0 - hits),
             reason: format!("the L2 hits {} and evicted {} lines", percent(hits), integer(l2.evictions)),
+        });
+    }
+    if l3.evictions > 0 {
+        let hits = ratio(l3.hits, l3.reads + l3.writes);
+        found.push(Suspect {
+            cause: Cause::Dram,
+            settings: vec![twice("l3.bank_bytes", config.l3.bank_bytes)],
+            stake: cost(Cause::Dram) * (1.0 - hits),
+            reason: format!("the L3 hits {} and evicted {} lines", percent(hits), integer(l3.evictions)),
         });
     }
     let fetch = &config.core.fetch;
@@ -244,7 +258,7 @@ fn way_to_memory(
                 twice("l2.mshrs", config.l2.mshrs),
                 twice("l2.mshr_merges", config.l2.mshr_merges),
             ],
-            stake: held.min(cost(Cause::L2) + cost(Cause::Dram) + cost(Cause::Interconnect)),
+            stake: held.min(cost(Cause::L2) + cost(Cause::L3) + cost(Cause::Dram) + cost(Cause::Interconnect)),
             reason: format!("{} accesses could not start at once in the L2", integer(l2.reservation_fails)),
         });
     }
@@ -255,7 +269,7 @@ fn way_to_memory(
             WritePolicy::WriteBack => ("write_through", "keeps them until their lines leave"),
         };
         let behind: f64 =
-            [Cause::LoadStore, Cause::Interconnect, Cause::L2, Cause::Dram].into_iter().map(cost).sum();
+            BEHIND_L1.into_iter().map(cost).sum();
         found.push(Suspect {
             cause: Cause::Interconnect,
             settings: vec![format!("core.l1.write_policy={value}")],

@@ -29,6 +29,8 @@ pub enum Cause {
     Interconnect,
     /// L2.
     L2,
+    /// L3.
+    L3,
     /// Memory channels and devices.
     Dram,
     /// Shadows of control instructions.
@@ -58,6 +60,7 @@ impl Cause {
             Cause::L1 => "L1".into(),
             Cause::Interconnect => "interconnect".into(),
             Cause::L2 => "L2".into(),
+            Cause::L3 => "L3".into(),
             Cause::Dram => "DRAM".into(),
             Cause::Branch => "branch shadow".into(),
             Cause::Fetch => "fetch".into(),
@@ -76,7 +79,9 @@ impl Cause {
             Cause::Unit(_) | Cause::WritePorts => SlotUse::Unit,
             Cause::Results(_) => SlotUse::Scoreboard,
             Cause::LoadStore => SlotUse::Lsu,
-            Cause::Local | Cause::L1 | Cause::Interconnect | Cause::L2 | Cause::Dram => SlotUse::Memory,
+            Cause::Local | Cause::L1 | Cause::Interconnect | Cause::L2 | Cause::L3 | Cause::Dram => {
+                SlotUse::Memory
+            }
             Cause::Branch => SlotUse::Branch,
             Cause::Fetch => SlotUse::Fetch,
             Cause::Barrier => SlotUse::Barrier,
@@ -107,6 +112,7 @@ impl Cause {
             Cause::L1 => "waves waited for loads as they passed through the first-level cache",
             Cause::Interconnect => "waves waited while requests and replies travelled between core and L2",
             Cause::L2 => "waves waited for the second-level cache",
+            Cause::L3 => "waves waited for the third-level cache",
             Cause::Dram => "waves waited for device memory itself",
             Cause::Branch => "waves could not issue behind a control instruction",
             Cause::Fetch => "waves had no decoded instruction",

@@ -161,7 +161,7 @@ fn awaits(cause: Cause, class: ExecClass) -> bool {
     match cause {
         Cause::Results(of) => class == of,
         Cause::Local => class == ExecClass::LocalMemory,
-        Cause::LoadStore | Cause::L1 | Cause::Interconnect | Cause::L2 | Cause::Dram => {
+        Cause::LoadStore | Cause::L1 | Cause::Interconnect | Cause::L2 | Cause::L3 | Cause::Dram => {
             class == ExecClass::DeviceMemory
         }
         _ => false,
@@ -181,10 +181,10 @@ fn kept(config: &Config, cause: Cause, line: &Line) -> f64 {
         Cause::Local if class == ExecClass::LocalMemory => slots(SlotUse::Lsu),
         Cause::LoadStore if class == ExecClass::DeviceMemory => slots(SlotUse::Lsu),
         // A full load/store unit is the tail of a queue before one of these.
-        Cause::Interconnect | Cause::L2 | Cause::Dram if class == ExecClass::DeviceMemory => {
+        Cause::Interconnect | Cause::L2 | Cause::L3 | Cause::Dram if class == ExecClass::DeviceMemory => {
             slots(SlotUse::Fence) + slots(SlotUse::Lsu)
         }
-        Cause::L1 | Cause::Interconnect | Cause::L2 | Cause::Dram => slots(SlotUse::Fence),
+        Cause::L1 | Cause::Interconnect | Cause::L2 | Cause::L3 | Cause::Dram => slots(SlotUse::Fence),
         Cause::Squashed | Cause::Operands | Cause::Branch | Cause::Fetch | Cause::Barrier => {
             slots(cause.slot_use())
         }

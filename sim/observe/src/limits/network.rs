@@ -67,6 +67,7 @@ impl Network {
             (Resource::L1, cores),
             (Resource::RequestPorts, cores.min(slices)),
             (Resource::L2, slices),
+            (Resource::L3, f64::from(config.dram.channels)),
             (Resource::Dram, f64::from(config.dram.channels)),
             (Resource::ReplyPorts, cores.min(slices)),
         ]
@@ -81,7 +82,7 @@ impl Network {
         // Little's law: a wave spends the fraction `waiting` of a round in the hierarchy, and the rest
         // elsewhere.
         let round = latency.total / waiting;
-        let unloaded = latency.l1 + latency.wires + latency.l2 + latency.dram;
+        let unloaded = latency.l1 + latency.unloaded_behind_l1();
         Some(Network {
             population: (instructions / account.cycles * round).max(1.0),
             think: round - latency.total + unloaded,

@@ -64,6 +64,7 @@ pub(crate) fn costs(observed: &Observed<'_>, account: &Account) -> Vec<Cost> {
     add(Cause::L1, waits * l.l1);
     add(Cause::Interconnect, waits * (l.wires + l.ports) + behind(l.ports));
     add(Cause::L2, waits * (l.l2 + l.l2_queue) + behind(l.l2_queue));
+    add(Cause::L3, waits * l.l3);
     add(Cause::Dram, waits * (l.dram + l.dram_queue) + behind(l.dram_queue));
     add(Cause::Branch, account.of(SlotUse::Branch));
     add(Cause::Fetch, account.of(SlotUse::Fetch));
@@ -310,10 +311,12 @@ impl Rules<'_> {
         let queues = l.ports + l.l2_queue + l.dram_queue;
         let queued = account.of(SlotUse::Fetch) * waits.queue / queues.max(1.0);
         let (wires, l2) = (config.interconnect.latency_cycles, config.l2.hit_latency_cycles);
+        let l3 = config.l3.hit_latency_cycles;
         for (cause, part, key, now, of_code) in [
             (Cause::L1, l.l1, "core.l1.hit_latency_cycles", config.core.l1.hit_latency_cycles, 0.0),
             (Cause::Interconnect, l.wires, "interconnect.latency_cycles", wires, 2.0 * code),
             (Cause::L2, l.l2, "l2.hit_latency_cycles", l2, code),
+            (Cause::L3, l.l3, "l3.hit_latency_cycles", l3, 0.0),
         ] {
             if now > 1 {
                 let less = f64::from(now - now / 2);
@@ -358,12 +361,16 @@ impl Rules<'_> {
         let (l1_size, l2_size) = (u64::from(config.core.l1.bytes) * 2, u64::from(config.l2.slice_bytes) * 2);
         let gain = shadows.l1_gain();
         let behind = [Resource::L2, Resource::Dram, Resource::ReplyPorts, Resource::RequestPorts];
-        let mut fewer = vec![Less::Latency((l.wires + l.l2 + l.dram) * gain)];
+        let mut fewer = vec![Less::Latency(l.unloaded_behind_l1() * gain)];
         fewer.extend(behind.map(|resource| Less::Relieved(resource, gain)));
         let saved = cycles * network.saving(&fewer);
         self.add("E12", Cause::L2, saved, &behind, &[("core.l1.bytes", l1_size)]);
         let gain = shadows.l2_gain();
-        let fewer = [Less::Latency(l.dram * gain), Less::Relieved(Resource::Dram, gain)];
+        let fewer = [
+            Less::Latency((l.l3 + l.dram) * gain),
+            Less::Relieved(Resource::L3, gain),
+            Less::Relieved(Resource::Dram, gain),
+        ];
         let saved = cycles * network.saving(&fewer);
         self.add("E12", Cause::Dram, saved, &[Resource::Dram], &[("l2.slice_bytes", l2_size)]);
     }

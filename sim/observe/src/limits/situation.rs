@@ -275,6 +275,14 @@ impl Situation {
                     "ask for fewer lines: whole lines, smaller types",
                 );
             }
+            Cause::L3 => {
+                add(
+                    !self.is_busy(Resource::L3) && self.device_loads,
+                    "load earlier than the value is needed",
+                );
+                add(self.reuse, "work on tiles that fit into the L2");
+                add(self.is_busy(Resource::L3) && !self.reuse, "load less: whole lines, smaller types");
+            }
             Cause::Dram => {
                 add(
                     !self.is_busy(Resource::Dram) && self.device_loads,

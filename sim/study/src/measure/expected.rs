@@ -24,6 +24,12 @@ pub(crate) fn l1_hit(config: &Config) -> Cycle {
     ISSUE_TO_ACCESS + Cycle::from(config.core.l1.hit_latency_cycles) + RESPONSE_TO_USE
 }
 
+/// Cycles of a sector in a bank of the L3 (rule M38): it holds the bank, and comes out a hit latency later.
+pub(crate) fn in_l3(config: &Config) -> Cycle {
+    let held = config.core.l1.sector_bytes.div_ceil(config.l3.bytes_per_cycle);
+    Cycle::from(held - 1 + config.l3.hit_latency_cycles)
+}
+
 /// What the links between a core and a slice add to a packet's time, one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Way {

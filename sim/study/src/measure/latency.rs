@@ -23,16 +23,18 @@ const SMALLEST: u64 = 256;
 enum Level {
     L1,
     L2,
+    L3,
     Memory,
 }
 
 impl Level {
-    const ALL: [Level; 3] = [Level::L1, Level::L2, Level::Memory];
+    const ALL: [Level; 4] = [Level::L1, Level::L2, Level::L3, Level::Memory];
 
     fn name(self) -> &'static str {
         match self {
             Level::L1 => "L1",
             Level::L2 => "L2",
+            Level::L3 => "L3",
             Level::Memory => "memory",
         }
     }
@@ -55,16 +57,28 @@ fn l2(config: &Config) -> (u64, u64) {
     (fits * u64::from(l2.slices), over * u64::from(l2.slices))
 }
 
+/// Those of an L3, which without one are those of the L2.
+fn l3(config: &Config) -> (u64, u64) {
+    let (l3, banks) = (&config.l3, u64::from(config.l3.banks(&config.dram)));
+    if banks == 0 {
+        return l2(config);
+    }
+    let (fits, over) = capacity(u64::from(l3.bank_bytes), u64::from(config.core.l1.line_bytes), l3.ways);
+    (fits * banks, over * banks)
+}
+
 /// The level that serves every load if lines fill the sets evenly. `None` if levels mix, which also happens
 /// beyond the size of a cache that does not replace the least recently used line.
 fn level(config: &Config, footprint: u64) -> Option<Level> {
-    let ((l1, l1_over), (l2, l2_over)) = (l1(config), l2(config));
+    let ((l1, l1_over), (l2, l2_over), (l3, l3_over)) = (l1(config), l2(config), l3(config));
     let lru = |replacement| replacement == Replacement::Lru;
     match footprint {
         f if f <= l1 => Some(Level::L1),
         f if f < l1_over || !lru(config.core.l1.replacement) => None,
         f if f <= l2 => Some(Level::L2),
         f if f < l2_over || !lru(config.l2.replacement) => None,
+        f if f <= l3 => Some(Level::L3),
+        f if f < l3_over || config.l3.bank_bytes > 0 && !lru(config.l3.replacement) => None,
         _ => Some(Level::Memory),
     }
 }
@@ -74,10 +88,11 @@ fn level(config: &Config, footprint: u64) -> Option<Level> {
 pub(super) fn footprints(config: &Config) -> Vec<u64> {
     let (l1, l1_over) = l1(config);
     let (l2, l2_over) = l2(config);
-    let mut sizes: Vec<u64> =
-        (0..33).map(|bits| 1 << bits).filter(|&size| size < 4 * l2_over.max(l1_over)).collect();
-    sizes.retain(|&size| size <= 2 * l2_over.max(l1_over));
-    sizes.extend([l1, l1_over, l2, l2_over]);
+    let (l3, l3_over) = l3(config);
+    let largest = l3_over.max(l2_over).max(l1_over);
+    let mut sizes: Vec<u64> = (0..33).map(|bits| 1 << bits).filter(|&size| size < 4 * largest).collect();
+    sizes.retain(|&size| size <= 2 * largest);
+    sizes.extend([l1, l1_over, l2, l2_over, l3, l3_over]);
     let line = u64::from(config.core.l1.line_bytes);
     sizes.retain(|&size| {
         size >= SMALLEST.max(2 * line) && size <= config.device_memory_bytes && level(config, size).is_some()
@@ -185,11 +200,18 @@ fn chase(
         expected.push(match level {
             Level::L1 => (expected::l1_hit(formulas), None),
             Level::L2 => (ways.l2_hit(formulas, slice), None),
+            Level::L3 => (ways.l2_hit(formulas, slice) + 1 + expected::in_l3(formulas), None),
             Level::Memory => {
                 let miss = issue + expected::ISSUE_TO_ACCESS + ways.to_slice(formulas, slice);
-                let (fill, state) = channels.read(miss, expected::place(formulas, u64::from(at)));
+                // The bank in front of the channel sees the transfer first, and hands the sectors on.
+                let (later, in_bank) = match formulas.l3.bank_bytes {
+                    0 => (0, 0),
+                    _ => (1, expected::in_l3(formulas)),
+                };
+                let (fill, state) = channels.read(miss + later, expected::place(formulas, u64::from(at)));
                 (
-                    fill + ways.back_from_slice(formulas, slice, formulas.core.l1.sector_bytes)
+                    fill + in_bank
+                        + ways.back_from_slice(formulas, slice, formulas.core.l1.sector_bytes)
                         + expected::RESPONSE_TO_USE
                         - issue,
                     Some(state),
@@ -267,10 +289,14 @@ pub(super) fn measure_against(
     }
     figures.extend(step(&laps, Level::L1, l1(config).0));
     figures.extend(step(&laps, Level::L2, l2(config).0));
+    if config.l3.bank_bytes > 0 {
+        figures.extend(step(&laps, Level::L3, l3(config).0));
+    }
     let points = |level: Level| {
         let of = laps.iter().filter(move |lap| lap.level == level);
         of.map(|lap| (lap.footprint as f64, lap.mean())).collect()
     };
+    let has_l3 = config.l3.bank_bytes > 0;
     let ways = Ways::new(formulas, 0);
     let hits = (0..formulas.l2.slices).map(|slice| ways.l2_hit(formulas, slice) as f64);
     let l2_hit = hits.sum::<f64>() / f64::from(formulas.l2.slices);
@@ -285,8 +311,16 @@ pub(super) fn measure_against(
             .filter(|series| !series.points.is_empty())
             .collect(),
         names: Vec::new(),
-        marks: vec![("L1".to_owned(), l1(config).0 as f64), ("L2".to_owned(), l2(config).0 as f64)],
-        levels: vec![("L1 hit".to_owned(), expected::l1_hit(formulas) as f64), ("L2 hit".to_owned(), l2_hit)],
+        marks: [("L1", l1(config).0), ("L2", l2(config).0)]
+            .into_iter()
+            .chain(has_l3.then(|| ("L3", l3(config).0)))
+            .map(|(name, bytes)| (name.to_owned(), bytes as f64))
+            .collect(),
+        levels: [("L1 hit", expected::l1_hit(formulas) as f64), ("L2 hit", l2_hit)]
+            .into_iter()
+            .chain(has_l3.then(|| ("L3 hit", l2_hit + 1.0 + expected::in_l3(formulas) as f64)))
+            .map(|(name, cycles)| (name.to_owned(), cycles))
+            .collect(),
     };
     Ok(Section { topic: Topic::Latency, figures, plots: vec![plot] })
 }

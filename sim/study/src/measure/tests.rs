@@ -31,6 +31,9 @@ fn variations() -> Vec<Config> {
     let mut all: Vec<Config> = numbers.into_iter().map(vary).collect();
     // Other lines, sectors, ways and channels.
     all[0].core.l1.line_bytes = 128;
+    // An L3, and a narrow one behind several slices.
+    (all[1].l3.bank_bytes, all[1].l3.hit_latency_cycles) = (64 << 10, 23);
+    (all[3].l3.bank_bytes, all[3].l3.bytes_per_cycle) = (32 << 10, 5);
     all[1].core.l1.sector_bytes = 64;
     all[2].core.l1.ways = 4;
     (all[0].l2.slices, all[0].dram.channels) = (6, 3);

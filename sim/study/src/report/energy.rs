@@ -22,7 +22,7 @@ const GROUPS: [(&str, &str, &[Block]); 6] = [
     ),
     ("local memory and L1", "l1", &[Block::Local, Block::L1]),
     ("interconnect and L2", "l2", &[Block::Interconnect, Block::L2]),
-    ("memory", "dram", &[Block::Controllers, Block::Dram]),
+    ("memory", "dram", &[Block::L3, Block::Controllers, Block::Dram]),
 ];
 
 /// The section.

@@ -152,6 +152,11 @@ impl<'a> Facts<'a> {
         f64::from(ports * self.config.interconnect.port_bytes_per_cycle)
     }
 
+    /// Peak bandwidth of the L3 in bytes per cycle: its banks.
+    pub(crate) fn l3_peak(&self) -> f64 {
+        f64::from(self.config.dram.channels * self.config.l3.bytes_per_cycle)
+    }
+
     /// Peak bandwidth of the L1s in bytes per cycle: one line access per L1 and cycle.
     pub(crate) fn l1_peak(&self) -> f64 {
         f64::from(self.config.cores * self.config.core.l1.line_bytes)
@@ -204,11 +209,13 @@ impl<'a> Facts<'a> {
                 report.links.len().max(1) as f64,
                 "cycles that links between routers were held",
             ),
+            (Resource::L3, "L3 banks", channels, "cycles in which the sectors of an access held a bank"),
             (Resource::Dram, "memory channels", channels, "memory clocks that bursts held the data buses"),
         ] {
             let there = match resource {
                 Resource::LocalBanks => report.core.local_accesses > 0,
                 Resource::Links => report.memory.interconnect.hops > 0,
+                Resource::L3 => config.l3.bank_bytes > 0,
                 _ => true,
             };
             if there {

@@ -63,6 +63,7 @@ fn finding<'f>(facts: &'f Facts<'_>, limiter: &'f Limiter) -> Finding<'f> {
             (memory(facts, &ports), vec![hierarchy, waves])
         }
         Cause::L2 => (memory(facts, &[Resource::L2]), vec![hierarchy, waves]),
+        Cause::L3 => (memory(facts, &[Resource::L3]), vec![hierarchy, waves]),
         Cause::Dram => (memory(facts, &[Resource::Dram]), vec![hierarchy, waves]),
         Cause::Branch => (branch(facts), vec![stages]),
         Cause::Fetch => (fetch(facts), vec![stages]),

@@ -55,7 +55,7 @@ pub(super) fn section(facts: &Facts<'_>) -> Markup {
 /// Outcomes of accesses at each level, as bars.
 fn outcomes(facts: &Facts<'_>) -> Markup {
     let (l1, memory) = (&facts.report.l1, &facts.report.memory);
-    let (l2, dram) = (&memory.l2, &memory.dram);
+    let (l2, l3, dram) = (&memory.l2, &memory.l3, &memory.dram);
     // Outcome, CSS class, count.
     type Part = (&'static str, &'static str, u64);
     let cache = |hits, mshr_hits, sector_misses, misses| -> Vec<Part> {
@@ -73,11 +73,13 @@ fn outcomes(facts: &Facts<'_>) -> Markup {
         ("bank closed", "poor", dram.row_empties),
         ("other row open", "bad", dram.row_conflicts),
     ];
-    let levels = [
-        ("L1", "loads and atomics that it looked up", in_l1),
-        ("L2", "requests", in_l2),
-        ("DRAM rows", "requests of the memory channels", rows),
-    ];
+    let mut levels =
+        vec![("L1", "loads and atomics that it looked up", in_l1), ("L2", "requests", in_l2)];
+    if facts.config.l3.bank_bytes > 0 {
+        let in_l3 = cache(l3.hits, l3.mshr_hits, l3.sector_misses, l3.misses);
+        levels.push(("L3", "lines of the L2", in_l3));
+    }
+    levels.push(("DRAM rows", "requests of the memory channels", rows));
     html! {
         (scroll("Outcomes of accesses", html! { table.outcomes {
             caption { "What accesses met at each level, in " (facts.period()) }
@@ -106,6 +108,8 @@ fn outcomes(facts: &Facts<'_>) -> Markup {
 
 fn hit_rates(facts: &Facts<'_>) -> Markup {
     let w = &facts.windows;
+    let has_l3 = facts.config.l3.bank_bytes > 0;
+    let l3_lookups = |c: &Counts| c.memory.l3.reads + c.memory.l3.writes;
     let caption =
         "Of the accesses that a cache looked up, those that found everything there. Where there is no line, \
          nothing was looked up."
@@ -114,13 +118,20 @@ fn hit_rates(facts: &Facts<'_>) -> Markup {
         series: vec![
             line("L1", "l1", share(w, |c| c.l1.hits, l1_lookups)),
             line("L2", "l2", share(w, |c| c.memory.l2.hits, l2_lookups)),
-        ],
+        ]
+        .into_iter()
+        .chain(has_l3.then(|| line("L3", "dram", share(w, |c| c.memory.l3.hits, l3_lookups))))
+        .collect(),
         columns: vec![
             column("L1 hits", w, |c| c.l1.hits),
             column("L1 lookups", w, l1_lookups),
             column("L2 hits", w, |c| c.memory.l2.hits),
             column("L2 lookups", w, l2_lookups),
-        ],
+        ]
+        .into_iter()
+        .chain(has_l3.then(|| column("L3 hits", w, |c| c.memory.l3.hits)))
+        .chain(has_l3.then(|| column("L3 lookups", w, l3_lookups)))
+        .collect(),
         ..Chart::of_parts(facts, "hit-rates", "Hit rates", caption)
     }
     .draw()

@@ -51,7 +51,9 @@ struct Way {
 }
 
 fn levels(facts: &Facts<'_>, sum: &Tally) -> [Way; 4] {
-    let (net, dram) = (&facts.report.memory.interconnect, &facts.report.memory.dram);
+    let memory = &facts.report.memory;
+    let (net, l3, dram) = (&memory.interconnect, &memory.l3, &memory.dram);
+    let sector_bytes = u64::from(facts.config.core.l1.sector_bytes);
     let port = f64::from(facts.config.interconnect.port_bytes_per_cycle);
     let (cores, slices) = (f64::from(facts.config.cores), f64::from(facts.config.l2.slices));
     let flow = |bytes, peak, of| Flow { bytes, peak, of };
@@ -72,10 +74,17 @@ fn levels(facts: &Facts<'_>, sum: &Tally) -> [Way; 4] {
             away: flow(net.request_bytes, slices * port, "the ports of the slices"),
             back: flow(net.reply_bytes, slices * port, "the ports of the slices"),
         },
-        Way {
-            between: "L2 and DRAM",
-            away: flow(dram.written_bytes, facts.dram_peak(), "the data buses of the channels"),
-            back: flow(dram.read_bytes, facts.dram_peak(), "the data buses of the channels"),
+        match facts.config.l3.bank_bytes {
+            0 => Way {
+                between: "L2 and DRAM",
+                away: flow(dram.written_bytes, facts.dram_peak(), "the data buses of the channels"),
+                back: flow(dram.read_bytes, facts.dram_peak(), "the data buses of the channels"),
+            },
+            _ => Way {
+                between: "L2 and L3",
+                away: flow(l3.written_sectors * sector_bytes, facts.l3_peak(), "the banks of the L3"),
+                back: flow(l3.read_sectors * sector_bytes, facts.l3_peak(), "the banks of the L3"),
+            },
         },
     ]
 }
@@ -154,11 +163,14 @@ fn boxes(facts: &Facts<'_>, sum: &Tally) -> [Level; 5] {
             hits: Some(("hits", l2.hits, looked_up(l2.hits, l2.mshr_hits, l2.sector_misses, l2.misses))),
         },
         Level {
-            name: "DRAM",
+            name: if config.l3.bank_bytes > 0 { "L3 and DRAM" } else { "DRAM" },
             class: "dram",
             lines: vec![
                 format!("{} channels", config.dram.channels),
-                format!("{} banks each", config.dram.banks),
+                match config.l3.bank_bytes {
+                    0 => format!("{} banks each", config.dram.banks),
+                    bytes => format!("{} of L3 each", size(bytes.into())),
+                },
                 integer(dram.reads + dram.writes),
                 "bursts".to_owned(),
             ],

@@ -7,7 +7,9 @@ use wave_isa::terms;
 use wave_machine::config::wrap;
 use wave_machine::core::probe::Sample;
 use wave_machine::gpu::KernelReport;
-use wave_machine::memory::{DramCounters, InterconnectCounters, L1Counters, L2Counters, MemoryCounters};
+use wave_machine::memory::{
+    DramCounters, InterconnectCounters, L1Counters, L2Counters, L3Counters, MemoryCounters,
+};
 use wave_machine::stats::{CoreCounters, Declared, SlotUse};
 use wave_observe::figures::FIGURES;
 
@@ -34,9 +36,13 @@ pub fn counters() -> Vec<Declared> {
     let mut declared = vec![CYCLES, RELEASE_CYCLES];
     declared.extend_from_slice(CoreCounters::DECLARED);
     declared.extend(SlotUse::ALL.iter().map(|u| u.declared()));
-    for block in
-        [L1Counters::DECLARED, InterconnectCounters::DECLARED, L2Counters::DECLARED, DramCounters::DECLARED]
-    {
+    for block in [
+        L1Counters::DECLARED,
+        InterconnectCounters::DECLARED,
+        L2Counters::DECLARED,
+        L3Counters::DECLARED,
+        DramCounters::DECLARED,
+    ] {
         declared.extend_from_slice(block);
     }
     declared.extend(wave_machine::registry::statistics());
@@ -63,6 +69,7 @@ fn of_blocks(core: &CoreCounters, slots: &[u64], l1: &L1Counters, memory: &Memor
     values.extend(l1.values());
     values.extend(memory.interconnect.values());
     values.extend(memory.l2.values());
+    values.extend(memory.l3.values());
     values.extend(memory.dram.values());
     values
 }

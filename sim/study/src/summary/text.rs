@@ -208,7 +208,7 @@ fn memory(text: &mut String, report: &KernelReport, config: &Config) {
     let accesses = ratio(core.line_accesses, device);
     let device = counted(device, "wave instruction");
     line(text, "device memory", &format!("{device}, {accesses:.2} line accesses each"));
-    let (l1, l2, dram) = (&report.l1, &report.memory.l2, &report.memory.dram);
+    let (l1, l2, l3, dram) = (&report.l1, &report.memory.l2, &report.memory.l3, &report.memory.dram);
     let looked_up = l1.hits + l1.mshr_hits + l1.sector_misses + l1.misses;
     if looked_up > 0 {
         let hits = percent(l1.hits, looked_up);
@@ -225,6 +225,10 @@ fn memory(text: &mut String, report: &KernelReport, config: &Config) {
     let asked = l2.hits + l2.mshr_hits + l2.sector_misses + l2.misses;
     if asked > 0 {
         line(text, "L2", &format!("{:.1} % hits of {} requests", percent(l2.hits, asked), integer(asked)));
+    }
+    let asked = l3.reads + l3.writes;
+    if asked > 0 {
+        line(text, "L3", &format!("{:.1} % hits of {} lines", percent(l3.hits, asked), integer(asked)));
     }
     let moved = dram.read_bytes + dram.written_bytes;
     let gigabytes_a_second = ratio(moved, report.cycles) * f64::from(config.core_clock_mhz) / 1000.0;

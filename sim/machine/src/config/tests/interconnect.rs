@@ -149,16 +149,26 @@ fn the_drawing_has_every_router_and_every_link_once() {
         );
         let (config, _) = from_text("x.ron", &text).unwrap();
         let drawing = dot(&config);
-        assert!(drawing.starts_with("digraph interconnect {\n") && drawing.ends_with("}\n"));
+        assert!(drawing.starts_with("digraph machine {\n") && drawing.ends_with("}\n"));
         assert!(drawing.contains("label = \"a \\\"b\\\": 5 cores"), "{drawing}");
         let network = Network::new(&config);
         for station in network.graph.node_weights() {
             assert_eq!(drawing.matches(&format!("    \"{station}\" [shape")).count(), 1, "{drawing}");
         }
-        let lines = drawing.lines().filter(|line| line.contains(" -> ") && line.contains("cycles")).count();
+        let links = drawing.lines().filter(|line| line.contains(" -> ") && line.contains("B/cycle"));
+        let lines = links.count();
         // All links lead both ways.
         assert_eq!(2 * lines, network.graph.edge_count(), "{drawing}");
         assert!(drawing.contains("\"slice1\" -> \"channel1\""), "{drawing}");
+        assert_eq!(drawing.matches("\"dispatcher\" -> \"core").count(), 5, "{drawing}");
+        assert!(!drawing.contains("bank"), "{drawing}");
+        // An L3 stands between slices and channels.
+        let (config, _) = from_text("x.ron", &text.replace("l2: (", "l3: (bank_bytes: 65536), l2: (")).unwrap();
+        let drawing = dot(&config);
+        for line in ["\"slice1\" -> \"bank1\"", "\"bank1\" -> \"channel1\""] {
+            assert_eq!(drawing.matches(line).count(), 1, "{drawing}");
+        }
+        assert!(!drawing.contains("\"slice1\" -> \"channel1\""), "{drawing}");
     }
 }
 

@@ -82,6 +82,16 @@ const EDGES: &[(&str, Changes, Changes)] = &[
         &[("l2.replacement", "plru"), ("l2.ways", "8")],
         &[("l2.replacement", "plru"), ("l2.ways", "12"), ("l2.slice_bytes", "196608")],
     ),
+    (
+        "l3.bank_bytes",
+        &[("l3.bank_bytes", "4096"), ("l3.ways", "16")],
+        &[("l3.bank_bytes", "6144"), ("l3.ways", "16")],
+    ),
+    (
+        "l3.replacement",
+        &[("l3.replacement", "plru"), ("l3.ways", "8")],
+        &[("l3.replacement", "plru"), ("l3.ways", "12")],
+    ),
     ("dram.channels", &[("dram.channels", "8")], &[("dram.channels", "16")]),
     ("dram.bank_groups", &[("dram.bank_groups", "16")], &[("dram.bank_groups", "32")]),
     ("dram.row_bytes", &[("dram.row_bytes", "128")], &[("dram.row_bytes", "64")]),

@@ -18,7 +18,7 @@ mod tests;
 use super::agenda::Agenda;
 use super::geometry::LineNumber;
 use super::hops::Burst;
-use super::l2::Slice;
+use super::transfer::InFront;
 use crate::clock::Cycle;
 use crate::config::{Config, DramPolicy};
 use crate::stats::counters;
@@ -158,16 +158,16 @@ impl Channel {
         &mut self,
         (now, to): (Cycle, Cycle),
         me: usize,
-        slices: &mut [Slice],
+        in_front: &mut InFront<'_>,
         agenda: &mut Agenda,
     ) {
         let after = self.spec.ratio.first_clock(now + 1);
         // If there is room already, the clocks before this cycle cannot change that.
         if !self.has_room(now) {
-            self.advance(self.spec.ratio.first_clock(now), slices, agenda);
+            self.advance(self.spec.ratio.first_clock(now), in_front, agenda);
         }
-        let arrival = self.pull(now, me, slices, agenda);
-        self.advance(after, slices, agenda);
+        let arrival = self.pull(now, me, in_front, agenda);
+        self.advance(after, in_front, agenda);
         // The clocks of the next cycle are the first to see the transfer (M25).
         if let Some(entry) = arrival {
             let bank = usize::from(entry.bank);
@@ -175,13 +175,13 @@ impl Channel {
             self.note_row(bank);
             self.next_try = self.next_try.min(after);
         }
-        if self.spec.slices_of(me).any(|slice| slices[slice].has_transfer()) {
+        if self.spec.slices_of(me).any(|slice| in_front.has_transfer(me, slice)) {
             if !self.queue.has_room() {
                 // No transfer can enter before there is room, so the channel may run ahead of the other
                 // blocks.
                 let end = self.spec.ratio.first_clock(to);
                 while !self.queue.has_room() && self.next_try < end {
-                    self.next_try = self.try_issue(self.next_try, slices, agenda);
+                    self.next_try = self.try_issue(self.next_try, in_front, agenda);
                 }
             }
             agenda.at(self.block, if self.queue.has_room() { self.room_from } else { to });
@@ -204,12 +204,12 @@ impl Channel {
     }
 
     /// Simulates the clocks before core cycle `now`, which is at most the cycle after the last one simulated.
-    pub(super) fn settle(&mut self, now: Cycle, slices: &mut [Slice], agenda: &mut Agenda) {
-        self.advance(self.spec.ratio.first_clock(now), slices, agenda);
+    pub(super) fn settle(&mut self, now: Cycle, in_front: &mut InFront<'_>, agenda: &mut Agenda) {
+        self.advance(self.spec.ratio.first_clock(now), in_front, agenda);
     }
 
     /// Takes one transfer from the channel's slices in turn, if there is room for it.
-    fn pull(&mut self, now: Cycle, me: usize, slices: &mut [Slice], agenda: &mut Agenda) -> Option<Entry> {
+    fn pull(&mut self, now: Cycle, me: usize, in_front: &mut InFront<'_>, agenda: &mut Agenda) -> Option<Entry> {
         if !self.has_room(now) {
             return None;
         }
@@ -220,15 +220,15 @@ impl Channel {
                 self.turn + i - self.spec.slices
             };
             let slice = me + turn * self.spec.dram.channels as usize;
-            let Some(transfer) = slices[slice].take_transfer(agenda) else { continue };
+            let Some(transfer) = in_front.take_transfer(me, slice, agenda) else { continue };
             self.turn = if turn + 1 < self.spec.slices { turn + 1 } else { 0 };
             self.counters.requests += 1;
-            let place = self.spec.mapping.place(slice, transfer.index);
+            let place = self.spec.mapping.place(usize::from(transfer.slice), transfer.index);
             return Some(Entry {
                 line: transfer.line,
                 row: place.row,
                 bank: place.bank,
-                slice: slice as u16,
+                slice: transfer.slice,
                 bursts: self.spec.bursts_of(transfer.sectors),
                 sectors: transfer.sectors,
                 classified: false,
@@ -240,14 +240,14 @@ impl Channel {
     }
 
     /// Issues every command before clock `until`.
-    fn advance(&mut self, until: Clock, slices: &mut [Slice], agenda: &mut Agenda) {
+    fn advance(&mut self, until: Clock, in_front: &mut InFront<'_>, agenda: &mut Agenda) {
         while self.next_try < until {
-            self.next_try = self.try_issue(self.next_try, slices, agenda);
+            self.next_try = self.try_issue(self.next_try, in_front, agenda);
         }
     }
 
     /// Issues at most one command in clock `now`. Returns the next clock to try.
-    fn try_issue(&mut self, now: Clock, slices: &mut [Slice], agenda: &mut Agenda) -> Clock {
+    fn try_issue(&mut self, now: Clock, in_front: &mut InFront<'_>, agenda: &mut Agenda) -> Clock {
         if now >= self.next_refresh {
             return self.try_refresh(now);
         }
@@ -260,7 +260,7 @@ impl Channel {
             }
             match command {
                 Command::Activate | Command::Precharge => self.issue_row(now, key, command),
-                _ => self.issue_column(now, key, slices, agenda),
+                _ => self.issue_column(now, key, in_front, agenda),
             }
             self.rows_from = 0;
             return now + 1;
@@ -269,7 +269,7 @@ impl Channel {
         let mut again = Clock::MAX;
         let column = self.choose_column(now, &mut again);
         if column != Key::NONE {
-            self.issue_column(now, column, slices, agenda);
+            self.issue_column(now, column, in_front, agenda);
             again = self.columns_from();
         } else if self.rows_from <= now {
             let (row, command) = self.choose_row(now);
@@ -395,7 +395,7 @@ impl Channel {
 
     /// Issues one burst of a request. With its last burst the request leaves the queue; a read's sectors are
     /// at their slice when the data is through.
-    fn issue_column(&mut self, now: Clock, key: Key, slices: &mut [Slice], agenda: &mut Agenda) {
+    fn issue_column(&mut self, now: Clock, key: Key, in_front: &mut InFront<'_>, agenda: &mut Agenda) {
         let (bank, oldest) = (key.bank(), key == self.queue.oldest());
         let Some((place, entry)) = self.queue.find(key) else { return };
         let bursts_left = entry.bursts;
@@ -431,12 +431,11 @@ impl Channel {
         if oldest {
             self.overtaken = 0;
         }
-        let slice = usize::from(entry.slice);
         let latency = if entry.fetch.is_some() { self.spec.dram.t_cl } else { self.spec.dram.t_cwl };
         let at = self.spec.ratio.cycle_after(now + Clock::from(latency) + burst_clocks);
         match entry.fetch {
-            Some(mshr) => slices[slice].expect_fill(at, mshr, entry.sectors, agenda),
-            None => slices[slice].expect_written(at, entry.epoch, agenda),
+            Some(mshr) => in_front.expect_fill(entry.slice, (at, mshr, entry.sectors), agenda),
+            None => in_front.expect_written(entry.slice, (at, entry.epoch), agenda),
         }
     }
 

@@ -5,7 +5,7 @@ use super::queue::Entry;
 use super::timing::Clock;
 use crate::clock::{END_OF_TIME, may_plan};
 use crate::memory::bounds::Bounds;
-use crate::memory::l2::MshrId;
+use crate::memory::cache::MshrId;
 use wave_capture::Misfit;
 
 impl Channel {
@@ -37,6 +37,11 @@ impl Channel {
         Misfit::in_range(bounds.may_plan(self.room_from), "room_from")?;
         // An idle channel is behind by less than the run has taken.
         Misfit::in_range(may(self.next_refresh), "next_refresh")
+    }
+
+    /// The reads in the queue.
+    pub(in crate::memory) fn reads(&self) -> Vec<(MshrId, u8)> {
+        self.queue.all().filter_map(|entry| Some((entry.fetch?, entry.sectors))).collect()
     }
 
     /// The reads for a slice in the queue, and its writes by epoch.

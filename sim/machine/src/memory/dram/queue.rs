@@ -4,7 +4,7 @@
 
 use super::timing::{Clock, Command};
 use crate::memory::geometry::LineNumber;
-use crate::memory::l2::MshrId;
+use crate::memory::cache::MshrId;
 use crate::stats::MOST;
 use wave_capture::{Capture, Misfit};
 

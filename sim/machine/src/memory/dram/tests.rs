@@ -5,8 +5,9 @@ use super::*;
 use crate::config::Dram;
 use crate::memory::dram::check::first_violation;
 use crate::memory::geometry::LineNumber;
-use crate::memory::l2::MshrId;
-use crate::memory::l2::Transfer;
+use crate::memory::cache::MshrId;
+use crate::memory::l2::Slice;
+use crate::memory::transfer::{InFront, Transfer};
 use crate::memory::tests::{Client, Rig, addresses};
 use crate::memory::{Access, Operation, message::MAX_LINE_BYTES};
 use crate::registry::Requester;
@@ -380,9 +381,12 @@ fn issued_for(transfers: &[(u32, u8, Command)]) -> Vec<Command> {
     channel.record_commands();
     for &(line, sectors, command) in transfers {
         let fetch = (command == Command::Read).then(MshrId::for_test);
-        slices[0].send_for_test(Transfer { line: LineNumber(line), index: line, sectors, fetch, epoch: 0 });
+        let line_number = LineNumber(line);
+        let transfer = Transfer { line: line_number, slice: 0, index: line, sectors, whole: 0, fetch, epoch: 0 };
+        slices[0].send_for_test(transfer);
     }
-    (0..400).for_each(|now| channel.tick((now, now + 1), 0, &mut slices, &mut agenda));
+    let mut in_front = InFront { slices: &mut slices, banks: &mut [] };
+    (0..400).for_each(|now| channel.tick((now, now + 1), 0, &mut in_front, &mut agenda));
     channel.commands().iter().map(|issued| issued.command).collect()
 }
 
@@ -410,20 +414,23 @@ fn a_row_that_is_wanted_stays_open() {
 fn slices_of_a_channel_take_turns() {
     let config = machine(Dram { channels: 1, ..distinct() });
     let mut channel = Channel::new(&config, 2);
-    let mut slices = [Slice::new(&config, 0, 0), Slice::new(&config, 0, 0)];
+    let mut slices = [Slice::new(&config, 0, 0), Slice::new(&config, 1, 1)];
     let mut agenda = Agenda::new([3]).0;
     for line in 0..3 {
-        for slice in &mut slices {
+        for (number, slice) in slices.iter_mut().enumerate() {
             slice.send_for_test(Transfer {
                 line: LineNumber(line),
+                slice: number as u16,
                 index: line,
                 sectors: 1,
+                whole: 1,
                 fetch: None,
                 epoch: 0,
             });
         }
     }
+    let mut in_front = InFront { slices: &mut slices, banks: &mut [] };
     // One a cycle; nothing has left the queue by then.
-    (0..6).for_each(|now| channel.tick((now, now + 1), 0, &mut slices, &mut agenda));
+    (0..6).for_each(|now| channel.tick((now, now + 1), 0, &mut in_front, &mut agenda));
     assert_eq!(channel.queue.entries().map(|entry| entry.slice).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
 }

@@ -1,7 +1,8 @@
 //! Accesses to a slice: planned at the head of the queue, executed as soon as the plan is possible.
 
-use super::{Frame, Mshr, MshrId, NO_MSHR, PerformedAtomic, Slice, Transfer};
+use super::{Frame, MshrId, PerformedAtomic, Slice, Transfer};
 use crate::clock::Cycle;
+use crate::memory::cache::{self, Access};
 use crate::memory::geometry::{LineNumber, copy_bytes};
 use crate::memory::hops::HopKind;
 use crate::memory::image::Image;
@@ -10,19 +11,29 @@ use crate::memory::trail::Touched;
 use crate::registry::Reference;
 use wave_isa::table::CacheHint;
 
-/// What the access at the head of the queue does.
+/// What the request at the head of the queue does.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Plan {
-    /// It is performed on this frame.
-    Serve(Frame),
-    /// It waits for an outstanding line and requests these further sectors of it.
-    Join(MshrId, u8),
-    /// It waits for these sectors of a line that is in this frame.
-    Miss(Frame, u8),
-    /// It takes this frame for its line.
-    Replace(Frame),
+    /// It accesses its line.
+    Access(cache::Plan),
     /// It waits for the next release of the slice.
     Release,
+}
+
+impl Access for Request {
+    /// A write needs no sectors.
+    #[inline]
+    fn needed(&self) -> u8 {
+        match self.kind {
+            RequestKind::Write | RequestKind::Release => 0,
+            RequestKind::Read | RequestKind::Atomic(_) => self.sectors,
+        }
+    }
+
+    #[inline]
+    fn is_read(&self) -> bool {
+        self.kind == RequestKind::Read
+    }
 }
 
 impl Slice {
@@ -32,32 +43,9 @@ impl Slice {
             return Some(Plan::Release);
         }
         let line = self.spec.geometry.number(request.line);
-        let index = self.spec.hash.within_slice(line);
-        let needed = needed_sectors(request);
-        let Some(frame) = self.tags.find(index, line) else {
-            if needed != 0 && (self.free_mshrs.is_empty() || self.room_to_memory() == 0) {
-                return None;
-            }
-            let frame = self.tags.victim(index, |frame| self.mshr_of[frame.index()] == NO_MSHR)?;
-            let transfers = usize::from(needed != 0) + usize::from(self.dirty[frame.index()] != 0);
-            return (transfers <= self.room_to_memory()).then_some(Plan::Replace(frame));
-        };
-        let missing = needed & !self.valid[frame.index()];
-        let id = self.mshr_of[frame.index()];
-        if id == NO_MSHR {
-            if missing == 0 {
-                return Some(Plan::Serve(frame));
-            }
-            let room = !self.free_mshrs.is_empty() && self.room_to_memory() >= 1;
-            return room.then_some(Plan::Miss(frame, missing));
-        }
-        let mshr = &self.mshrs[usize::from(id)];
-        if missing == 0 && request.kind == RequestKind::Read && !mshr.ordered {
-            return Some(Plan::Serve(frame));
-        }
-        let fetch = missing & !mshr.outstanding;
-        let room = self.waiters.has_room(usize::from(id)) && (fetch == 0 || self.room_to_memory() >= 1);
-        room.then_some(Plan::Join(MshrId(id), fetch))
+        let place = (line, self.spec.hash.within_slice(line));
+        let is_dirty = |frame: Frame| self.dirty[frame.index()] != 0;
+        self.cache.plan(place, request, self.room_to_memory(), is_dirty).map(Plan::Access)
     }
 
     /// Executes the plan of a request.
@@ -75,34 +63,33 @@ impl Slice {
                 self.counters.releases += 1;
                 self.releases.wait(request.core);
             }
-            Plan::Serve(frame) => {
+            Plan::Access(cache::Plan::Serve(frame)) => {
                 self.counters.hits += 1;
                 self.serve(now, request, frame, image);
             }
-            Plan::Join(id, fetch) => {
+            Plan::Access(cache::Plan::Join(id, fetch)) => {
                 if fetch == 0 {
                     self.counters.mshr_hits += 1;
                 } else {
                     self.counters.sector_misses += 1;
-                    self.fetch(id, self.mshrs[usize::from(id.0)].frame, line, index, fetch);
+                    self.fetch(id, (line, index), fetch);
                 }
-                self.mshrs[usize::from(id.0)].ordered |= request.kind != RequestKind::Read;
-                self.waiters.push(usize::from(id.0), request);
+                self.cache.misses.wait(id, request);
             }
-            Plan::Miss(frame, missing) => {
+            Plan::Access(cache::Plan::Miss(frame, missing)) => {
                 let known = self.knows_some(frame);
                 *(if known { &mut self.counters.sector_misses } else { &mut self.counters.misses }) += 1;
-                self.begin_miss(request, frame, line, index, missing);
+                self.begin_miss(request, frame, (line, index), missing);
             }
-            Plan::Replace(frame) => {
+            Plan::Access(cache::Plan::Replace(frame)) => {
                 self.counters.misses += 1;
                 self.evict(frame, image);
-                self.tags.install(frame, line, || request.reference());
+                self.cache.tags.install(frame, line, || request.reference());
                 // A streaming line must not look recently used.
-                self.tags.demote(frame);
-                match needed_sectors(&request) {
+                self.cache.tags.demote(frame);
+                match request.needed() {
                     0 => self.serve(now, request, frame, image),
-                    needed => self.begin_miss(request, frame, line, index, needed),
+                    needed => self.begin_miss(request, frame, (line, index), needed),
                 }
             }
         }
@@ -119,38 +106,38 @@ impl Slice {
     pub(in crate::memory) fn warm(&mut self, touched: &Touched) {
         let line = self.spec.geometry.number(touched.line);
         let index = self.spec.hash.within_slice(line);
-        let is_free = |frame: Frame| self.mshr_of[frame.index()] == NO_MSHR;
-        let frame = match self.tags.find(index, line) {
+        let is_free = |frame: Frame| self.cache.misses.of(frame).is_none();
+        let frame = match self.cache.tags.find(index, line) {
             Some(frame) => frame,
             None => {
-                let Some(frame) = self.tags.victim(index, is_free) else { return };
-                (self.valid[frame.index()], self.dirty[frame.index()]) = (0, 0);
-                self.tags.install(frame, line, || touched.reference());
-                self.tags.demote(frame);
+                let Some(frame) = self.cache.tags.victim(index, is_free) else { return };
+                (self.cache.valid[frame.index()], self.dirty[frame.index()]) = (0, 0);
+                self.cache.tags.install(frame, line, || touched.reference());
+                self.cache.tags.demote(frame);
                 frame
             }
         };
-        if self.mshr_of[frame.index()] != NO_MSHR {
+        if self.cache.misses.of(frame).is_some() {
             return;
         }
         let i = frame.index();
         self.dirty[i] |= touched.written;
-        self.valid[i] |= touched.read | self.spec.geometry.full_sectors_of(self.dirty[i]);
+        self.cache.valid[i] |= touched.read | self.spec.geometry.full_sectors_of(self.dirty[i]);
         if touched.hint != CacheHint::Streaming {
-            self.tags.touch(frame, || touched.reference());
+            self.cache.tags.touch(frame, || touched.reference());
         }
     }
 
     /// True if some bytes of a frame are known.
     pub(super) fn knows_some(&self, frame: Frame) -> bool {
-        self.valid[frame.index()] != 0 || self.dirty[frame.index()] != 0
+        self.cache.valid[frame.index()] != 0 || self.dirty[frame.index()] != 0
     }
 
     /// Empties a frame; dirty bytes go to memory.
     fn evict(&mut self, frame: Frame, image: &mut Image) {
         let i = frame.index();
-        self.valid[i] = 0;
-        if self.tags.line(frame).is_some() {
+        self.cache.valid[i] = 0;
+        if self.cache.tags.line(frame).is_some() {
             self.counters.evictions += 1;
             if self.dirty[i] != 0 {
                 self.counters.write_backs += 1;
@@ -163,36 +150,28 @@ impl Slice {
     /// their sectors.
     pub(super) fn write_back(&mut self, frame: Frame, image: &mut Image) -> u8 {
         let dirty = std::mem::take(&mut self.dirty[frame.index()]);
-        let Some(line) = self.tags.line(frame) else { return 0 };
+        let Some(line) = self.cache.tags.line(frame) else { return 0 };
         image.write(line, &self.data[self.spec.place(frame)], dirty);
-        let index = self.spec.hash.within_slice(line);
         let sectors = self.spec.geometry.sectors_of(dirty);
-        self.to_memory.push_back(Transfer { line, index, sectors, fetch: None, epoch: self.writes.send() });
+        let whole = self.spec.geometry.full_among(sectors, dirty);
+        let index = self.spec.hash.within_slice(line);
+        let epoch = self.writes.send();
+        let slice = self.spec.index;
+        self.to_memory.push_back(Transfer { line, slice, index, sectors, whole, fetch: None, epoch });
         sectors
     }
 
-    fn begin_miss(&mut self, request: Request, frame: Frame, line: LineNumber, index: u32, missing: u8) {
-        let Some(id) = self.free_mshrs.pop() else { return };
-        self.mshr_of[frame.index()] = id;
-        let ordered = request.kind != RequestKind::Read;
-        self.mshrs[usize::from(id)] = Mshr { frame, outstanding: 0, ordered, ready: false };
-        self.fetch(MshrId(id), frame, line, index, missing);
-        self.waiters.push(usize::from(id), request);
+    fn begin_miss(&mut self, request: Request, frame: Frame, place: (LineNumber, u32), missing: u8) {
+        let Some(id) = self.cache.misses.begin(frame) else { return };
+        self.fetch(id, place, missing);
+        self.cache.misses.wait(id, request);
     }
 
-    /// Requests sectors from memory, and all others that come in the same bursts (M22).
-    fn fetch(&mut self, id: MshrId, frame: Frame, line: LineNumber, index: u32, missing: u8) {
-        let group = (1u32 << self.spec.sectors_per_burst) - 1;
-        let mut sectors = 0u32;
-        for first in (0..self.spec.geometry.sectors()).step_by(self.spec.sectors_per_burst as usize) {
-            if u32::from(missing) & group << first != 0 {
-                sectors |= group << first;
-            }
-        }
-        let mshr = &mut self.mshrs[usize::from(id.0)];
-        let sectors = sectors as u8 & !self.valid[frame.index()] & !mshr.outstanding;
-        mshr.outstanding |= sectors;
-        self.to_memory.push_back(Transfer { line, index, sectors, fetch: Some(id), epoch: 0 });
+    /// Requests sectors of a line from memory.
+    fn fetch(&mut self, id: MshrId, (line, index): (LineNumber, u32), missing: u8) {
+        let sectors = self.cache.request(id, missing, self.spec.geometry, self.spec.sectors_per_burst);
+        let (slice, fetch) = (self.spec.index, Some(id));
+        self.to_memory.push_back(Transfer { line, slice, index, sectors, whole: 0, fetch, epoch: 0 });
     }
 
     /// Performs a request on a frame that has all that it needs. The reply can go a hit latency later.
@@ -237,21 +216,13 @@ impl Slice {
         };
         if written != 0 {
             self.dirty[i] |= written;
-            self.valid[i] |= self.spec.geometry.full_among(sectors, self.dirty[i]);
+            self.cache.valid[i] |= self.spec.geometry.full_among(sectors, self.dirty[i]);
         }
         if hint != CacheHint::Streaming {
-            self.tags.touch(frame, || by);
+            self.cache.tags.touch(frame, || by);
         }
         let ready = now + self.spec.hit_latency;
         self.replies.push_back((ready, Reply { core, tag, kind, line, sectors, values: Some(values) }));
         self.hop(ready, line, HopKind::Reply(core, request.kind));
-    }
-}
-
-/// Sectors that have to be valid before a request can be served. A write needs none.
-pub(super) fn needed_sectors(request: &Request) -> u8 {
-    match request.kind {
-        RequestKind::Write | RequestKind::Release => 0,
-        RequestKind::Read | RequestKind::Atomic(_) => request.sectors,
     }
 }

@@ -1,39 +1,16 @@
 //! What a state that is put back into a slice has to satisfy.
 
-use super::{MshrId, NO_MSHR, Slice, Transfer};
+use super::{MshrId, Slice, Transfer};
 use crate::memory::bounds::Bounds;
 use crate::memory::message::{Reply, Request, RequestKind};
 use wave_capture::Misfit;
 
 impl Slice {
     pub(super) fn sound(&self) -> Result<(), Misfit> {
-        let (frames, mshrs) = (self.valid.len(), self.mshrs.len());
         Misfit::in_range(self.to_memory.len() <= self.spec.to_memory_capacity, "to_memory")?;
-        Misfit::in_range(self.mshrs.iter().all(|mshr| mshr.frame.index() < frames), "mshrs")?;
-        let mut is_free = vec![false; mshrs];
-        for &id in &self.free_mshrs {
-            let seen = is_free.get_mut(usize::from(id)).map(|seen| std::mem::replace(seen, true));
-            Misfit::in_range(seen == Some(false), "free_mshrs")?;
-        }
-        for (id, mshr) in self.mshrs.iter().enumerate() {
-            let waits = self.waiters.first(id).is_some();
-            let owns = self.mshr_of[mshr.frame.index()] == id as u16;
-            let agrees = if is_free[id] { !mshr.ready && !waits } else { owns };
-            Misfit::agrees(agrees, "mshrs")?;
-        }
-        for (frame, &id) in self.mshr_of.iter().enumerate().filter(|(_, id)| **id != NO_MSHR) {
-            let mshr = self.mshrs.get(usize::from(id)).filter(|_| !is_free[usize::from(id)]);
-            Misfit::agrees(mshr.is_some_and(|mshr| mshr.frame.index() == frame), "mshr_of")?;
-        }
-        let mut is_ready = vec![false; mshrs];
-        for id in &self.ready {
-            let seen = is_ready.get_mut(usize::from(id.0)).map(|seen| std::mem::replace(seen, true));
-            Misfit::in_range(seen == Some(false), "ready")?;
-        }
-        Misfit::agrees(self.mshrs.iter().map(|mshr| mshr.ready).eq(is_ready), "ready")?;
-        Misfit::in_range(self.fills.iter().all(|fill| usize::from(fill.mshr.0) < mshrs), "fills")?;
+        Misfit::agrees(self.cache.valid.len() == self.dirty.len(), "cache")?;
         Misfit::in_range(self.written.iter().all(|&(_, epoch)| epoch <= 1), "written")?;
-        self.releases.check(frames, usize::MAX)
+        self.releases.check(self.dirty.len(), usize::MAX)
     }
 
     /// Requests and replies in the slice.
@@ -41,7 +18,7 @@ impl Slice {
         &self,
     ) -> (impl Iterator<Item = &Request>, impl Iterator<Item = &Reply>) {
         let delayed = self.jitter.iter().flat_map(|jitter| jitter.requests());
-        let requests = self.input.iter().chain(self.waiters.requests()).chain(delayed);
+        let requests = self.input.iter().chain(self.cache.misses.all_waiting()).chain(delayed);
         (requests, self.replies.iter().map(|(_, reply)| reply))
     }
 
@@ -50,14 +27,7 @@ impl Slice {
         self.releases.asking()
     }
 
-    /// True if a transfer belongs to this slice, which is slice `me`.
-    fn is_mine(&self, me: usize, transfer: &Transfer) -> bool {
-        self.spec.hash.slice(transfer.line) == me
-            && self.spec.hash.within_slice(transfer.line) == transfer.index
-            && transfer.epoch <= 1
-    }
-
-    /// Refuses what slice `me` cannot hold. `fetched` are the reads in its channel, `writing` its write-backs there, by
+    /// Refuses what slice `me` cannot hold. `fetched` are the reads behind it, `writing` its write-backs there, by
     /// epoch.
     pub(in crate::memory) fn check(
         &self,
@@ -66,17 +36,16 @@ impl Slice {
         fetched: &[(MshrId, u8)],
         mut writing: [u32; 2],
     ) -> Result<(), Misfit> {
-        let holds = self.tags.all(|frame, line| {
-            let (valid, dirty) = (self.valid[frame.index()], self.dirty[frame.index()]);
+        let holds = self.cache.tags.all(|frame, line| {
+            let (valid, dirty) = (self.cache.valid[frame.index()], self.dirty[frame.index()]);
             self.spec.hash.slice(line) == me && bounds.may_hold(line, valid, dirty)
         });
         Misfit::in_range(holds, "tags")?;
-        let lies = |frame: super::Frame| self.dirty[frame.index()] == 0 || self.tags.line(frame).is_some();
-        Misfit::agrees(self.tags.all_frames(lies), "dirty")?;
+        let lies = |frame: super::Frame| self.dirty[frame.index()] == 0 || self.cache.tags.line(frame).is_some();
+        Misfit::agrees(self.cache.tags.all_frames(lies), "dirty")?;
         // An access that waits is for the line in its frame, which stays there.
-        for (id, mshr) in self.mshrs.iter().enumerate() {
-            let line = self.tags.line(mshr.frame).map(|line| bounds.geometry.address(line));
-            let mut waiting = self.waiters.of(id);
+        for (frame, mut waiting) in self.cache.misses.by_frame() {
+            let line = self.cache.tags.line(frame).map(|line| bounds.geometry.address(line));
             let fits = |request: &Request| Some(request.line) == line && request.kind != RequestKind::Release;
             Misfit::agrees(waiting.all(fits), "waiters")?;
         }
@@ -95,25 +64,15 @@ impl Slice {
             .map_err(|misfit| misfit.within("replies"))?;
         Misfit::in_range(self.replies.iter().all(|(at, _)| bounds.may_plan(*at)), "replies")?;
         Misfit::in_range(self.stalled_since.is_none_or(|since| since <= bounds.now), "stalled_since")?;
-        Misfit::in_range(self.to_memory.iter().all(|transfer| self.is_mine(me, transfer)), "to_memory")?;
-        let plans = self.fills.iter().map(|fill| fill.at).chain(self.written.iter().map(|&(at, _)| at));
-        Misfit::in_range(plans.into_iter().all(|at| bounds.may_plan(at)), "fills")?;
-        self.releases.check(self.valid.len(), bounds.cores)?;
+        let is_mine = |transfer: &Transfer| {
+            usize::from(transfer.slice) == me && transfer.is_placed_by(self.spec.hash)
+        };
+        Misfit::in_range(self.to_memory.iter().all(is_mine), "to_memory")?;
+        Misfit::in_range(self.written.iter().all(|&(at, _)| bounds.may_plan(at)), "written")?;
+        self.releases.check(self.dirty.len(), bounds.cores)?;
         // Sectors on their way are those that their misses wait for.
-        let mut outstanding = vec![0u8; self.mshrs.len()];
         let sent = self.to_memory.iter().filter_map(|transfer| Some((transfer.fetch?, transfer.sectors)));
-        let coming = self.fills.iter().map(|fill| (fill.mshr, fill.sectors));
-        for (id, sectors) in fetched.iter().copied().chain(sent).chain(coming) {
-            let there = outstanding.get_mut(usize::from(id.0)).filter(|there| **there & sectors == 0);
-            let there = there.ok_or_else(|| Misfit::new("is no miss of its slice").within("to_memory"))?;
-            *there |= sectors;
-        }
-        let agrees = self.mshrs.iter().zip(&outstanding).enumerate().all(|(id, (mshr, &outstanding))| {
-            let is_free = self.free_mshrs.contains(&(id as u16));
-            bounds.has_sectors(outstanding)
-                && if is_free { outstanding == 0 } else { mshr.outstanding == outstanding }
-        });
-        Misfit::agrees(agrees, "mshrs")?;
+        self.cache.misses.check(bounds, fetched.iter().copied().chain(sent))?;
         let sent = self.to_memory.iter().filter(|transfer| transfer.fetch.is_none());
         let writes = sent.map(|transfer| transfer.epoch).chain(self.written.iter().map(|&(_, epoch)| epoch));
         writes.for_each(|epoch| writing[usize::from(epoch & 1)] += 1);

@@ -1,9 +1,7 @@
 //! One slice of the L2 cache: sectored, set-associative, write-back, with its atomics unit.
 //!
 //! The slice serves one access a cycle, in order: the oldest waiter whose sectors have come, else the head of
-//! its queue (M20). An access to a line with an outstanding miss waits behind that miss, except a read of
-//! valid sectors while only reads wait (M22). So accesses to a line are performed in the order of their
-//! arrival.
+//! its queue (M20).
 //!
 //! A frame has three kinds of bytes: those of valid sectors; dirty bytes in other sectors, written without a
 //! fetch (M21); and bytes that the slice does not know. Only dirty bytes are kept in the slice's data. The others of a
@@ -19,20 +17,20 @@ mod spec;
 mod state;
 #[cfg(test)]
 mod tests;
-mod waiters;
 
 use super::agenda::Agenda;
+use super::cache::{Cache, MshrId};
 use super::geometry::{LineNumber, copy_bytes};
 use super::hops::{Holder, Hop, HopKind, SliceAccess};
 use super::image::Image;
 use super::message::{LineData, Reply, Request};
 use super::replacement::CachePlace;
 use super::tags::{CacheLine, Frame, Tags};
+use super::transfer::Transfer;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::registry::PlugIn;
 use crate::stats::counters;
-use access::needed_sectors;
 use jitter::Delays;
 pub use jitter::Jitter;
 use release::{Releases, Writes};
@@ -40,7 +38,6 @@ use spec::Spec;
 pub(super) use state::FIELDS;
 use std::collections::VecDeque;
 use std::ops::Range;
-use waiters::Waiters;
 use wave_capture::Capture;
 
 counters! {
@@ -61,52 +58,6 @@ counters! {
         fetched_sectors: "sectors", "Sectors fetched from memory.";
         released_sectors: "sectors", "Dirty sectors written to memory by releases at system scope: of fences, and of ends of kernels where dispatcher.release_scope is system.";
     }
-}
-
-/// A line on its way between a slice and its memory channel. Its bytes are in the image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
-pub(super) struct Transfer {
-    pub(super) line: LineNumber,
-    /// Number of the line within its slice.
-    pub(super) index: u32,
-    pub(super) sectors: u8,
-    /// The miss that waits for it, or `None` for a write-back.
-    pub(super) fetch: Option<MshrId>,
-    /// For a write-back: its epoch of writes.
-    pub(super) epoch: u8,
-}
-
-/// Index of an MSHR: an outstanding line of a slice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
-pub(super) struct MshrId(u16);
-
-#[cfg(test)]
-impl MshrId {
-    /// An arbitrary MSHR, for transfers that no slice asked for.
-    pub(super) fn for_test() -> MshrId {
-        MshrId(0)
-    }
-}
-
-const NO_MSHR: u16 = u16::MAX;
-
-#[derive(Debug, Clone, Copy, Capture)]
-struct Mshr {
-    frame: Frame,
-    /// Sectors on their way from memory.
-    outstanding: u8,
-    /// A write or an atomic is among the waiters, so every later access waits behind it.
-    ordered: bool,
-    /// The first waiter can be served; the MSHR is listed in `Slice::ready`.
-    ready: bool,
-}
-
-/// Sectors that have come from memory.
-#[derive(Debug, Clone, Copy, Capture)]
-struct Fill {
-    at: Cycle,
-    mshr: MshrId,
-    sectors: u8,
 }
 
 /// An atomic packet that a slice has performed.
@@ -133,13 +84,9 @@ pub(super) struct Slice {
     /// Its block in the agenda.
     #[spec]
     block: usize,
-    tags: Tags,
-    #[fixed]
-    valid: Vec<u8>,
+    cache: Cache<Request>,
     #[fixed]
     dirty: Vec<u128>,
-    #[fixed]
-    mshr_of: Vec<u16>,
     /// Dirty bytes of the frames; see [`Spec::place`].
     #[fixed]
     data: Vec<u8>,
@@ -147,13 +94,6 @@ pub(super) struct Slice {
     /// Replies in the order in which they were made, each with the first cycle in which it can go.
     replies: VecDeque<(Cycle, Reply)>,
     to_memory: VecDeque<Transfer>,
-    fills: VecDeque<Fill>,
-    #[fixed]
-    mshrs: Vec<Mshr>,
-    free_mshrs: Vec<u16>,
-    waiters: Waiters,
-    /// MSHRs whose first waiter can be served, oldest first.
-    ready: VecDeque<MshrId>,
     stalled_since: Option<Cycle>,
     jitter: Option<Box<Delays>>,
     /// Write-backs that are not performed in memory yet.
@@ -187,7 +127,7 @@ pub(super) struct Effects {
 impl Slice {
     /// Values of the counters of the plug-in that replaces lines here, if one does.
     pub(super) fn plug_in_counters(&self) -> Option<(&'static PlugIn, Vec<u64>)> {
-        self.tags.plug_in_counters()
+        self.cache.tags.plug_in_counters()
     }
 
     /// The slice of this index, which is this block of the agenda.
@@ -197,23 +137,14 @@ impl Slice {
         let place = CachePlace { plugins: &config.plugins, level: 2, index, line_bytes };
         let tags = Tags::new(l2.slice_bytes, l2.ways, l2.replacement, &place);
         let frames = tags.frames();
-        let spec = Spec::new(config, frames);
-        let mshrs = l2.mshrs as usize;
-        let sectors = spec.geometry.sectors() as usize;
+        let spec = Spec::new(config, index, frames);
         Slice {
-            valid: vec![0; frames],
             dirty: vec![0; frames],
-            mshr_of: vec![NO_MSHR; frames],
             data: vec![0; frames * spec.geometry.line_bytes()],
-            tags,
+            cache: Cache::new(tags, l2.mshrs, l2.mshr_merges),
             input: VecDeque::with_capacity(spec.input_capacity),
             replies: VecDeque::with_capacity(spec.reply_capacity),
             to_memory: VecDeque::with_capacity(spec.to_memory_capacity),
-            fills: VecDeque::with_capacity(mshrs * sectors),
-            mshrs: vec![Mshr { frame: Frame(0), outstanding: 0, ordered: false, ready: false }; mshrs],
-            free_mshrs: (0..l2.mshrs as u16).rev().collect(),
-            waiters: Waiters::new(mshrs, l2.mshr_merges as usize),
-            ready: VecDeque::with_capacity(mshrs),
             stalled_since: None,
             writes: Writes::default(),
             written: VecDeque::new(),
@@ -313,19 +244,17 @@ impl Slice {
     /// Announces sectors that arrive from memory in cycle `at`. Calls come in ascending order of `at`.
     #[inline]
     pub(super) fn expect_fill(&mut self, at: Cycle, mshr: MshrId, sectors: u8, agenda: &mut Agenda) {
-        debug_assert!(self.fills.back().is_none_or(|fill| fill.at <= at));
-        self.fills.push_back(Fill { at, mshr, sectors });
-        agenda.at(self.block, at);
+        self.cache.misses.expect((at, mshr, sectors), self.block, agenda);
     }
 
     /// MSHRs that hold an outstanding line.
     pub(super) fn mshrs_in_use(&self) -> usize {
-        self.mshrs.len() - self.free_mshrs.len()
+        self.cache.misses.in_use()
     }
 
     /// Puts the dirty bytes of a line into `data`.
     pub(super) fn copy_dirty(&self, line: LineNumber, data: &mut LineData) {
-        if let Some(frame) = self.tags.find(self.spec.hash.within_slice(line), line) {
+        if let Some(frame) = self.cache.tags.find(self.spec.hash.within_slice(line), line) {
             copy_bytes(data, &self.data[self.spec.place(frame)], self.dirty[frame.index()]);
         }
     }
@@ -342,23 +271,19 @@ impl Slice {
             && self.jitter.as_ref().is_none_or(|jitter| jitter.len() == 0)
             && self.replies.is_empty()
             && self.to_memory.is_empty()
-            && self.free_mshrs.len() == self.mshrs.len()
+            && self.cache.misses.is_empty()
     }
 
     /// Simulates a cycle and plans the next one in which the slice has something to do without a push from
     /// outside.
     pub(super) fn tick(&mut self, now: Cycle, image: &mut Image, agenda: &mut Agenda) -> Effects {
-        while let Some(&fill) = self.fills.front()
-            && fill.at <= now
-        {
-            self.fills.pop_front();
-            if self.hops.is_some() {
-                let frame = self.mshrs[usize::from(fill.mshr.0)].frame;
-                if let Some(line) = self.tags.line(frame) {
-                    self.hop(now, self.spec.geometry.address(line), HopKind::Fill);
-                }
+        while let Some((frame, sectors)) = self.cache.arrive(now) {
+            self.counters.fetched_sectors += u64::from(sectors.count_ones());
+            if self.hops.is_some()
+                && let Some(line) = self.cache.tags.line(frame)
+            {
+                self.hop(now, self.spec.geometry.address(line), HopKind::Fill);
             }
-            self.fill(fill);
         }
         if let Some(jitter) = &mut self.jitter {
             agenda.at(self.block, jitter.release(now, &mut self.input));
@@ -367,8 +292,12 @@ impl Slice {
         let (replies, transfers) = (self.replies.len(), self.to_memory.len());
         let releases_on = self.tick_release(now, image);
         if self.has_reply_room() {
-            let progress = if let Some(&mshr) = self.ready.front() {
-                self.serve_waiter(now, mshr, image);
+            let progress = if let Some(mshr) = self.cache.misses.first_ready() {
+                let (frame, waiter) = self.cache.take_waiter(mshr);
+                if let Some(request) = waiter {
+                    self.serve(now, request, frame, image);
+                }
+                self.cache.performed(mshr);
                 true
             } else if let Some(request) = self.input.front() {
                 let plan = self.plan(request);
@@ -385,7 +314,7 @@ impl Slice {
             };
             // A stall ends with a fill, with room towards memory or with a waiter's turn; each of them plans
             // the slice.
-            if progress && !(self.ready.is_empty() && self.input.is_empty()) {
+            if progress && !(self.cache.misses.first_ready().is_none() && self.input.is_empty()) {
                 agenda.soon(self.block);
             }
         }
@@ -396,7 +325,7 @@ impl Slice {
             agenda.soon(self.block);
         }
         effects.to_memory = transfers == 0 && self.has_transfer();
-        let fill = self.fills.front().map_or(NEVER, |fill| fill.at);
+        let fill = self.cache.misses.next_fill();
         let next = if self.releases.drains() { self.next_written().min(fill) } else { fill };
         if next != NEVER {
             agenda.at(self.block, next);
@@ -419,58 +348,6 @@ impl Slice {
         }
     }
 
-    /// Sectors have come from memory.
-    fn fill(&mut self, fill: Fill) {
-        let mshr = &mut self.mshrs[usize::from(fill.mshr.0)];
-        let frame = mshr.frame;
-        mshr.outstanding &= !fill.sectors;
-        self.valid[frame.index()] |= fill.sectors;
-        self.counters.fetched_sectors += u64::from(fill.sectors.count_ones());
-        self.note_ready(fill.mshr);
-        self.free_if_done(fill.mshr);
-    }
-
-    /// Frees an MSHR for which nothing waits and nothing is on its way. The last sectors may come when no access waits
-    /// any more: a write has written the sectors that the last one wanted.
-    fn free_if_done(&mut self, id: MshrId) {
-        let mshr = self.mshrs[usize::from(id.0)];
-        if mshr.outstanding == 0 && self.waiters.first(usize::from(id.0)).is_none() {
-            self.mshr_of[mshr.frame.index()] = NO_MSHR;
-            self.free_mshrs.push(id.0);
-        }
-    }
-
-    /// Lists an MSHR as ready if its first waiter can be served.
-    fn note_ready(&mut self, id: MshrId) {
-        let mshr = &mut self.mshrs[usize::from(id.0)];
-        if !mshr.ready
-            && let Some(first) = self.waiters.first(usize::from(id.0))
-            && needed_sectors(first) & !self.valid[mshr.frame.index()] == 0
-        {
-            mshr.ready = true;
-            self.ready.push_back(id);
-        }
-    }
-
-    /// Serves the first waiter of a ready MSHR.
-    fn serve_waiter(&mut self, now: Cycle, id: MshrId, image: &Image) {
-        let i = usize::from(id.0);
-        let frame = self.mshrs[i].frame;
-        if let Some(request) = self.waiters.pop(i) {
-            self.serve(now, request, frame, image);
-        }
-        let more = self.waiters.first(i).map(needed_sectors);
-        if more.is_some_and(|needed| needed & !self.valid[frame.index()] == 0) {
-            return;
-        }
-        self.ready.pop_front();
-        self.mshrs[i].ready = false;
-        if more.is_none() {
-            self.mshrs[i].ordered = false;
-            self.free_if_done(id);
-        }
-    }
-
     /// Where a request for a line is in this slice, if it is here.
     pub(super) fn holder(&self, line: LineNumber) -> Option<Holder> {
         let address = self.spec.geometry.address(line);
@@ -480,23 +357,23 @@ impl Slice {
         if self.to_memory.iter().any(|transfer| transfer.line == line && transfer.fetch.is_some()) {
             return Some(Holder::SliceMiss);
         }
-        let frame = self.tags.find(self.spec.hash.within_slice(line), line)?;
-        let mshr = self.mshrs.get(usize::from(self.mshr_of[frame.index()]))?;
-        Some(if mshr.outstanding != 0 { Holder::Channel } else { Holder::SliceData })
+        let frame = self.cache.tags.find(self.spec.hash.within_slice(line), line)?;
+        let mshr = self.cache.misses.of(frame)?;
+        Some(if self.cache.misses.outstanding(mshr) != 0 { Holder::Channel } else { Holder::SliceData })
     }
 
     /// Its lines, in the order of frames.
     pub(super) fn lines(&self, image: &Image) -> Vec<CacheLine> {
         let line = |frame: u32| {
             let place = Frame(frame);
-            let number = self.tags.line(place)?;
+            let number = self.cache.tags.line(place)?;
             let address = self.spec.geometry.address(number);
-            let (valid, dirty) = (self.valid[place.index()], self.dirty[place.index()]);
+            let (valid, dirty) = (self.cache.valid[place.index()], self.dirty[place.index()]);
             let mut line = CacheLine { address, valid, dirty, data: image.read(number) };
             copy_bytes(&mut line.data, &self.data[self.spec.place(place)], dirty);
             Some(line)
         };
-        (0..self.tags.frames() as u32).filter_map(line).collect()
+        (0..self.cache.tags.frames() as u32).filter_map(line).collect()
     }
 
     /// Lines with dirty bytes: where these lie in `data`, the line, and which they are.
@@ -504,7 +381,7 @@ impl Slice {
         let dirty = self.dirty.iter().enumerate().filter(|&(_, &dirty)| dirty != 0);
         dirty.filter_map(|(index, &dirty)| {
             let frame = Frame(index as u32);
-            Some((self.spec.place(frame), self.tags.line(frame)?, dirty))
+            Some((self.spec.place(frame), self.cache.tags.line(frame)?, dirty))
         })
     }
 

@@ -3,6 +3,7 @@
 use super::access::Plan;
 use super::{PerformedAtomic, Slice};
 use crate::clock::Cycle;
+use crate::memory::cache;
 use crate::memory::hops::{Hop, HopKind, SliceAccess, SliceOutcome};
 use crate::memory::message::Request;
 
@@ -52,11 +53,13 @@ impl Slice {
     pub(super) fn note_access(&mut self, now: Cycle, request: &Request, plan: Plan) {
         let outcome = match plan {
             Plan::Release => SliceOutcome::Release,
-            Plan::Serve(_) => SliceOutcome::Hit,
-            Plan::Join(_, 0) => SliceOutcome::MshrHit,
-            Plan::Join(..) => SliceOutcome::SectorMiss,
-            Plan::Miss(frame, _) if self.knows_some(frame) => SliceOutcome::SectorMiss,
-            Plan::Miss(..) | Plan::Replace(_) => SliceOutcome::Miss,
+            Plan::Access(plan) => match plan {
+                cache::Plan::Serve(_) => SliceOutcome::Hit,
+                cache::Plan::Join(_, 0) => SliceOutcome::MshrHit,
+                cache::Plan::Join(..) => SliceOutcome::SectorMiss,
+                cache::Plan::Miss(frame, _) if self.knows_some(frame) => SliceOutcome::SectorMiss,
+                cache::Plan::Miss(..) | cache::Plan::Replace(_) => SliceOutcome::Miss,
+            },
         };
         let access = SliceAccess {
             cycle: now,

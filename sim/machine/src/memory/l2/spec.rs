@@ -11,6 +11,8 @@ use std::ops::Range;
 pub(super) struct Spec {
     pub(super) geometry: LineGeometry,
     pub(super) hash: SliceHash,
+    /// Number of the slice.
+    pub(super) index: u16,
     pub(super) hit_latency: Cycle,
     /// Sectors that one memory burst brings together.
     pub(super) sectors_per_burst: u32,
@@ -25,14 +27,15 @@ pub(super) struct Spec {
 }
 
 impl Spec {
-    /// The specification of the slices of a machine, with so many frames each.
-    pub(super) fn new(config: &Config, frames: usize) -> Spec {
+    /// The specification of slice `index` of a machine, with so many frames.
+    pub(super) fn new(config: &Config, index: u32, frames: usize) -> Spec {
         let geometry = LineGeometry::new(config);
         let l2 = &config.l2;
         let burst_sectors = config.dram.burst_bytes / geometry.sector_bytes();
         Spec {
             geometry,
             hash: SliceHash::new(l2.slices),
+            index: index as u16,
             hit_latency: Cycle::from(l2.hit_latency_cycles),
             sectors_per_burst: burst_sectors.clamp(1, geometry.sectors()),
             sets: frames / l2.ways as usize,

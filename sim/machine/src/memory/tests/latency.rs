@@ -6,12 +6,12 @@ use crate::registry::Requester;
 const MEMORY: usize = 8 << 20;
 
 /// Cycles for which a packet of `bytes` holds a port, less one.
-fn tail(config: &Config, bytes: u32) -> Cycle {
+pub(super) fn tail(config: &Config, bytes: u32) -> Cycle {
     Cycle::from(bytes.div_ceil(config.interconnect.port_bytes_per_cycle)) - 1
 }
 
 /// Rule M14: a load that misses in the L1 and hits in the L2.
-fn l2_hit(config: &Config, sectors: u8) -> Cycle {
+pub(super) fn l2_hit(config: &Config, sectors: u8) -> Cycle {
     let wire = Cycle::from(config.interconnect.latency_cycles);
     let reply = 8 + sectors.count_ones() * config.core.l1.sector_bytes;
     1 + tail(config, 8) + wire + Cycle::from(config.l2.hit_latency_cycles) + tail(config, reply) + wire + 1
@@ -19,7 +19,7 @@ fn l2_hit(config: &Config, sectors: u8) -> Cycle {
 
 /// Cycle in which a line arrives at its slice, if the slice missed in cycle `miss` and the channel needs
 /// `clocks` from the first command to the end of the data.
-fn fill_cycle(config: &Config, miss: Cycle, clocks: u64) -> Cycle {
+pub(super) fn fill_cycle(config: &Config, miss: Cycle, clocks: u64) -> Cycle {
     let (core, memory) = (u64::from(config.core_clock_mhz), u64::from(config.dram.clock_mhz));
     let first = ((miss + 1) * memory).div_ceil(core);
     ((first + clocks) * core).div_ceil(memory)

@@ -3,6 +3,7 @@
 mod bandwidth;
 mod coherence;
 mod contention;
+mod l3;
 mod latency;
 mod ordering;
 mod ports;

@@ -5,7 +5,7 @@
 //! between. Bytes of other cores in the same line may be stale.
 
 use super::*;
-use crate::config::{Replacement, Topology, WritePolicy};
+use crate::config::{L3, Replacement, Topology, WritePolicy};
 use crate::registry::Requester;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg32;
@@ -365,6 +365,21 @@ fn machines() -> Vec<Config> {
         (back.core.l1.replacement, back.l2.replacement) = (replacement, replacement);
         machines.push(back);
     }
+    // An L3 that is smaller than the L2, and one with a single bank for all slices, with as little of everything as goes.
+    let with_l3 = |config: &Config, bank_bytes, ways, replacement| {
+        let mut config = config.clone();
+        config.l3 = L3 { bank_bytes, ways, replacement, ..config.l3 };
+        config
+    };
+    let large = with_l3(&machines[0], 16 << 10, 4, Replacement::Lru);
+    let mut tight = with_l3(&machines[1], 1024, 2, Replacement::Fifo);
+    (tight.dram.channels, tight.l3.mshrs, tight.l3.mshr_merges, tight.l3.queue_entries) = (1, 1, 1, 1);
+    tight.l3.bytes_per_cycle = 8;
+    let back = with_l3(&machines[9], 2048, 4, Replacement::Random);
+    for machine in [large, tight, back] {
+        assert!(machine.check().is_empty(), "{:?}", machine.check());
+        machines.push(machine);
+    }
     machines
 }
 
@@ -396,11 +411,20 @@ fn every_core_sees_its_own_accesses_in_order() {
 fn every_shortage_and_outcome_occurs_in_this_traffic() {
     let mut l1 = crate::memory::L1Counters::default();
     let mut l2 = crate::memory::L2Counters::default();
+    let mut l3 = crate::memory::L3Counters::default();
     for (machine, config) in machines().iter().enumerate() {
         let quantum = Cycle::from(config.interconnect.latency_cycles);
         let (mut rig, _) = run(config, 100 * machine as u64, 1500, quantum, true);
         rig.l1s.iter().for_each(|one| l1 += one.counters());
-        l2 += &rig.system.counters().l2;
+        let memory = rig.system.counters();
+        l2 += &memory.l2;
+        l3 += &memory.l3;
+        if config.l3.bank_bytes > 0 {
+            // What slices fetch and write back is what the banks see, and what these fetch is what they count.
+            let sectors = memory.l2.fetched_sectors;
+            assert_eq!(memory.l3.read_sectors, sectors, "machine {machine}");
+            assert_eq!(memory.l3.writes, memory.l2.write_backs, "machine {machine}");
+        }
     }
     for (name, count) in [
         ("L1 hits", l1.hits),
@@ -420,6 +444,11 @@ fn every_shortage_and_outcome_occurs_in_this_traffic() {
         ("L2 stalls", l2.reservation_fails),
         ("L2 write-backs", l2.write_backs),
         ("L2 evictions", l2.evictions),
+        ("L3 hits", l3.hits),
+        ("L3 sector misses", l3.sector_misses),
+        ("L3 stalls", l3.reservation_fails),
+        ("L3 write-backs", l3.write_backs),
+        ("L3 evictions", l3.evictions),
     ] {
         assert!(count >= 5, "{name}: {count}");
     }
@@ -427,6 +456,7 @@ fn every_shortage_and_outcome_occurs_in_this_traffic() {
         l1.loads + l1.atomics
     });
     assert_eq!(l2.hits + l2.mshr_hits + l2.sector_misses + l2.misses, l2.reads + l2.writes + l2.atomics);
+    assert_eq!(l3.hits + l3.mshr_hits + l3.sector_misses + l3.misses, l3.reads + l3.writes);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! every kind, cores that take no reply for a while, and memory sides of every form.
 
 use super::{MAX_LINE_BYTES, MemorySystem};
+use crate::memory::MemoryCounters;
 use crate::clock::Cycle;
 use crate::config::{Config, DramPolicy, Topology};
 use crate::memory::geometry::LineGeometry;
@@ -124,7 +125,10 @@ fn play(name: &str, config: &Config) -> (u64, u64, Cycle) {
         ports.iter_mut().for_each(|port| system.exchange(port));
         now += quantum;
     }
-    hash.write(format!("{:?} {:?}", system.counters(), system.links()).as_bytes());
+    // As recorded when there was no L3.
+    let MemoryCounters { interconnect, l2, dram, .. } = system.counters();
+    let counters = format!("MemoryCounters {{ interconnect: {interconnect:?}, l2: {l2:?}, dram: {dram:?} }}");
+    hash.write(format!("{counters} {:?}", system.links()).as_bytes());
     hash.write(&system.into_memory());
     (hash.finish(), replies, now)
 }

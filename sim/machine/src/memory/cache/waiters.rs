@@ -1,6 +1,5 @@
 //! Accesses that wait for outstanding lines: one queue per line, in a shared pool.
 
-use crate::memory::message::Request;
 use wave_capture::{Capture, Misfit};
 
 const NONE: u32 = u32::MAX;
@@ -12,22 +11,22 @@ struct Queue {
     length: u32,
 }
 
-/// Queues of requests. The pool grows to the largest number that ever waited, at most queues × capacity.
+/// Queues of accesses. The pool grows to the largest number that ever waited, at most queues × capacity.
 #[derive(Debug, Clone, Capture)]
 #[sound]
-pub(super) struct Waiters {
+pub(super) struct Waiters<T> {
     #[fixed]
     queues: Vec<Queue>,
     #[spec]
     capacity: usize,
-    /// Requests, each with the index of the next in its queue.
-    pool: Vec<(Option<Request>, u32)>,
+    /// Accesses, each with the index of the next in its queue.
+    pool: Vec<(Option<T>, u32)>,
     free: u32,
 }
 
-impl Waiters {
-    /// `queues` queues of at most `capacity` requests.
-    pub(super) fn new(queues: usize, capacity: usize) -> Waiters {
+impl<T> Waiters<T> {
+    /// `queues` queues of at most `capacity` accesses.
+    pub(super) fn new(queues: usize, capacity: usize) -> Waiters<T> {
         let empty = Queue { first: NONE, last: NONE, length: 0 };
         Waiters { queues: vec![empty; queues], capacity, pool: Vec::new(), free: NONE }
     }
@@ -36,7 +35,7 @@ impl Waiters {
     fn sound(&self) -> Result<(), Misfit> {
         let mut seen = vec![false; self.pool.len()];
         let mut take = |place: u32, is_taken: bool| {
-            let entry = self.pool.get(place as usize).filter(|(request, _)| request.is_some() == is_taken);
+            let entry = self.pool.get(place as usize).filter(|(access, _)| access.is_some() == is_taken);
             let is_new = entry.is_some() && !std::mem::replace(&mut seen[place as usize], true);
             entry.filter(|_| is_new).map(|&(_, next)| next)
         };
@@ -55,40 +54,40 @@ impl Waiters {
         Misfit::agrees(seen.into_iter().all(|seen| seen), "pool")
     }
 
-    /// The requests of a queue, in order.
-    pub(super) fn of(&self, queue: usize) -> impl Iterator<Item = &Request> {
+    /// The accesses of a queue, in order.
+    pub(super) fn of(&self, queue: usize) -> impl Iterator<Item = &T> {
         let Queue { first, length, .. } = self.queues[queue];
         let places = std::iter::successors(Some(first), |&place| Some(self.pool[place as usize].1));
         places.take(length as usize).filter_map(|place| self.pool[place as usize].0.as_ref())
     }
 
-    /// All requests.
-    pub(super) fn requests(&self) -> impl Iterator<Item = &Request> {
-        self.pool.iter().filter_map(|(request, _)| request.as_ref())
+    /// All accesses.
+    pub(super) fn all(&self) -> impl Iterator<Item = &T> {
+        self.pool.iter().filter_map(|(access, _)| access.as_ref())
     }
 
-    /// Requests in all queues.
+    /// Accesses in all queues.
     pub(super) fn len(&self) -> usize {
         self.queues.iter().map(|queue| queue.length as usize).sum()
     }
 
-    /// True if a request can join a queue.
+    /// True if an access can join a queue.
     #[inline]
     pub(super) fn has_room(&self, queue: usize) -> bool {
         (self.queues[queue].length as usize) < self.capacity
     }
 
-    /// A request joins a queue.
-    pub(super) fn push(&mut self, queue: usize, request: Request) {
+    /// An access joins a queue.
+    pub(super) fn push(&mut self, queue: usize, access: T) {
         debug_assert!(self.has_room(queue));
         let slot = if self.free == NONE {
-            self.pool.push((Some(request), NONE));
+            self.pool.push((Some(access), NONE));
             self.pool.len() as u32 - 1
         } else {
             let slot = self.free;
             let entry = &mut self.pool[slot as usize];
             self.free = entry.1;
-            *entry = (Some(request), NONE);
+            *entry = (Some(access), NONE);
             slot
         };
         let queue = &mut self.queues[queue];
@@ -103,13 +102,13 @@ impl Waiters {
 
     /// The first of a queue.
     #[inline]
-    pub(super) fn first(&self, queue: usize) -> Option<&Request> {
+    pub(super) fn first(&self, queue: usize) -> Option<&T> {
         let queue = self.queues[queue];
         if queue.length == 0 { None } else { self.pool[queue.first as usize].0.as_ref() }
     }
 
     /// Takes the first of a queue.
-    pub(super) fn pop(&mut self, queue: usize) -> Option<Request> {
+    pub(super) fn pop(&mut self, queue: usize) -> Option<T> {
         let queue = &mut self.queues[queue];
         if queue.length == 0 {
             return None;
@@ -127,18 +126,15 @@ impl Waiters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wave_isa::table::CacheHint;
 
     #[test]
     fn queues_keep_their_order_and_share_the_pool() {
-        let request = |tag| Request::read(tag, 0, 1, CacheHint::Cached);
         let mut waiters = Waiters::new(2, 3);
         for round in 0..3 {
-            (0..3).for_each(|i| waiters.push(round % 2, request(i)));
+            (0..3).for_each(|i| waiters.push(round % 2, i));
             assert!(!waiters.has_room(round % 2));
-            let tags: Vec<_> =
-                std::iter::from_fn(|| waiters.pop(round % 2)).map(|request| request.tag).collect();
-            assert_eq!(tags, [0, 1, 2]);
+            let taken: Vec<_> = std::iter::from_fn(|| waiters.pop(round % 2)).collect();
+            assert_eq!(taken, [0, 1, 2]);
         }
         assert_eq!(waiters.pool.len(), 3);
     }
