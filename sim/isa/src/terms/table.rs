@@ -412,6 +412,18 @@ pub const TERMS: &[Term] = &[
         ..NOTHING
     },
     Term {
+        here: "L3",
+        meaning: "A cache in front of the memory channels, with a bank for each. Most machines have none.",
+        elsewhere: ["", "", "Infinity Cache, MALL", "", ""],
+        also: &["memory-side cache"],
+        keys: &[
+            ("l3.bank_bytes", &["l3_size", "l3_bytes", "mall_size"]),
+            ("l3.hit_latency_cycles", &["l3_latency", "l3_hit_latency"]),
+        ],
+        statistics: &["l3.hits", "l3.misses"],
+        ..NOTHING
+    },
+    Term {
         here: "memory channel",
         meaning: "A part of device memory with a bus of its own; in HBM a pseudo channel.",
         elsewhere: ["memory partition, FB partition", "", "memory channel", "", ""],
