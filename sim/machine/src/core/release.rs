@@ -10,7 +10,10 @@
 //! A release of system scope then asks every L2 slice to write its dirty lines to memory and waits for the
 //! last answer. Fences that come this far while such a request runs share the next one.
 
-use super::wave::{Slot, SlotMask};
+use super::probe::{Probe, send};
+use super::slot::{Slot, SlotMask};
+use crate::clock::Cycle;
+use crate::memory::{MemoryPort, Request};
 use wave_capture::{Capture, Misfit};
 
 /// One of the two epochs.
@@ -149,8 +152,25 @@ impl Releases {
         self.to_ask > 0
     }
 
+    /// Asks one L2 slice for a release if one is still to be asked and the port is free. True if it did.
+    pub(super) fn ask<P: Probe>(
+        &mut self,
+        now: Cycle,
+        line_bytes: u64,
+        port: &mut MemoryPort,
+        probe: &mut P,
+    ) -> bool {
+        let asks = self.wants_port() && port.ready(now);
+        if asks {
+            // Line s of device memory lies in slice s (M4).
+            let request = Request::release(u64::from(self.take_slice()) * line_bytes);
+            send(now, port, request, probe);
+        }
+        asks
+    }
+
     /// Takes the slice to be asked now; slice 0 comes last.
-    pub(crate) fn take_slice(&mut self) -> u32 {
+    fn take_slice(&mut self) -> u32 {
         self.to_ask -= 1;
         self.to_ask
     }

@@ -2,25 +2,12 @@
 
 use super::divergence::Divergence;
 use super::release::Releases;
+use super::slot::{Slot, SlotMask};
 use super::uop::{Kind, MicroOp, MicroOps, RegisterSet};
 use crate::config::Config;
 use crate::stats::MOST;
 use wave_capture::{Capture, Misfit};
 use wave_isa::{PREDICATES, Scope};
-
-/// A wave slot of a core, 0 to 63.
-pub type Slot = usize;
-
-/// An instruction of a wave between its issue and its retirement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
-pub struct InFlight {
-    /// Wave slot.
-    pub slot: Slot,
-    /// Position in the wave's issue order.
-    pub sequence: u64,
-    /// Word of the kernel.
-    pub word: u32,
-}
 
 /// The decoded instructions of a wave. They are consecutive in the kernel, so the first word and the count
 /// identify them.
@@ -125,9 +112,6 @@ pub struct Wave {
     /// Word of the last issued instruction.
     pub(crate) last_word: u32,
 }
-
-/// One bit per wave slot.
-pub type SlotMask = u64;
 
 /// All wave slots of a core. The masks have a bit per slot; most say what the wave's next instruction waits
 /// for.

@@ -18,10 +18,10 @@ mod turn;
 mod wave;
 
 use crate::config::Config;
+use crate::core::grid::Shape;
 use crate::core::occupancy::{LaunchError, Occupancy};
 use crate::core::report::{self, WaveReport};
 use crate::core::uop::MicroOps;
-use crate::core::workgroup::Shape;
 use crate::stats::{CoreCounters, Declared};
 pub(crate) use follow::{Issued, Leap};
 pub(crate) use footprint::Footprint;

@@ -15,7 +15,7 @@ use wave_machine::core::probe::{
     Charge, Going, Issued, LineAccess, LocalAccess, Results, Stage, StageEvent, Waits,
 };
 use wave_machine::core::uop::{Kind, MicroOps, RegisterSet};
-use wave_machine::core::wave::Slot;
+use wave_machine::core::slot::Slot;
 use wave_machine::memory::L1Counters;
 use wave_machine::stats::SlotUse;
 

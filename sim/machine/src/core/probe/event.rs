@@ -2,10 +2,10 @@
 
 use crate::clock::Cycle;
 use crate::core::collector::Waiting;
+use crate::core::slot::{Slot, SlotMask};
 use crate::core::stage::Stage;
 use crate::core::uop::MicroOp;
 use crate::core::wait::Wait;
-use crate::core::wave::{Slot, SlotMask};
 use crate::memory::{Access, Burst, Hop, L1Counters, MemoryCounters, MemorySystem, Request, SliceAccess};
 use crate::stats::{CoreCounters, SlotUse};
 use wave_isa::Scope;
