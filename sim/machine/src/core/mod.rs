@@ -30,6 +30,7 @@ pub(crate) mod release;
 mod reply;
 pub mod report;
 mod resolve;
+mod retire;
 mod scheduler;
 mod scheduling;
 mod shared;
