@@ -19,7 +19,7 @@ use super::resolve::Resolve;
 use super::retire::Retirement;
 use super::scheduler::Scheduler;
 use super::scheduling::{self, next_choice, tell_events};
-use super::shared::{Activity, Shared};
+use super::shared::Shared;
 use super::spec::{CoreLaunch, Spec};
 use super::straight::Recent;
 use super::timing::UnitTiming;
@@ -60,6 +60,11 @@ pub struct Core {
     pub(super) l1: L1,
     /// Links to the dispatcher and the memory side.
     pub links: Links,
+    /// First cycle in which a stage of the pipeline can act without a message. The load/store unit and the L1 are asked
+    /// apart.
+    pub(super) wake: Cycle,
+    /// The last cycle that was simulated while the core was not idle.
+    pub(super) last_activity: Cycle,
     /// Set at the end of a kernel: the L1 writes back all its dirty lines (M32).
     writes_back_all: bool,
 }
@@ -110,9 +115,10 @@ impl Core {
                 waves: Waves::new(config),
                 workgroups: vec![Workgroup::default(); launch.max_workgroups],
                 account: Account::new(start),
-                activity: Activity::new(start),
                 spec,
             },
+            wake: NEVER,
+            last_activity: start,
             writes_back_all: false,
         }
     }
@@ -143,14 +149,11 @@ impl Core {
     ) -> Result<Cycle, Box<Fault>> {
         let mut now = self.next_visit(from);
         while now < to {
-            let activity = &mut self.shared.activity;
-            (activity.progress, activity.moved) = (false, false);
             let idle = self.is_idle();
             self.tick(now, ops, probe)?;
             // Lines of code that no wave waits for may come to an idle core, also after the kernel's end.
-            let activity = &self.shared.activity;
-            if (activity.progress || activity.moved) && !(idle && self.is_idle()) {
-                self.shared.activity.last_activity = now;
+            if !(idle && self.is_idle()) {
+                self.last_activity = now;
             }
             now = self.next_visit(now + 1);
         }
@@ -165,30 +168,30 @@ impl Core {
     /// Simulates one cycle. The calls are in the order of the stages, consumers first (rule P1). In many cycles only
     /// something between the load/store unit and the port moves; then the stages around that are left out.
     fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
-        let wants_port = self.wants_port();
-        let Core { shared, schedulers, latches, fetch, file, lsu, local, l1, links, .. } = self;
+        let Core { shared, schedulers, latches, fetch, file, lsu, local, l1, links, wake, .. } = self;
         let Latches { fetch_to_decode: groups, issued, read, execute_to_write_back: completions } = latches;
         if !shared.spec.skip_idle {
             // Visiting every cycle: look everywhere, to test that skipping changes nothing.
-            shared.activity.stale = (1 << schedulers.len()) - 1;
-            shared.activity.wake = now;
+            shared.waves.look_again((1 << schedulers.len()) - 1);
             read.to_dispatch.all_by(0);
             read.to_lsu.have_room(0);
         }
-        let begins = shared.activity.wake <= now
+        let begins = *wake <= now
+            || !shared.spec.skip_idle
             || links.starts.next_arrival().is_some_and(|at| at <= now)
-            || wants_port;
+            || fetch.wants_port()
+            || shared.waves.releases.wants_port();
         if begins {
             Arrival { shared, schedulers, file, local, starts: &mut links.starts }.tick(now);
             let departure = Departure { shared, schedulers, done: &mut links.done };
             let mut resolve = Resolve { departure, issued, fetch, groups, l1 };
             resolve.tick(now, ops, probe);
             resolve.end_shadows(now);
-            resolve.look_at_releases();
+            shared.waves.look_at_releases();
             // The instruction cache sends first: without code nothing moves.
-            shared.activity.progress |= fetch.send_miss(now, &mut links.port, probe);
+            fetch.send_miss(now, &mut links.port, probe);
             let line_bytes = shared.spec.line_bytes;
-            shared.activity.progress |= shared.waves.releases.ask(now, line_bytes, &mut links.port, probe);
+            shared.waves.releases.ask(now, line_bytes, &mut links.port, probe);
             let retirement = Retirement { shared, file, to_resolve: &mut issued.to_resolve };
             WriteBack { retirement, schedulers, completions, lsu }.tick(now, ops, probe);
         }
@@ -204,20 +207,22 @@ impl Core {
             tell_events(access.l1, access.retirement.shared, schedulers);
         }
         access.tick(now, ops, probe)?;
-        if begins || shared.activity.progress {
+        if begins || shared.waves.stale() != 0 || fetch.has_filled() {
             // Fetch does not see the shadows that begin by an issue in this cycle (F1).
             let shadow = shared.waves.shadow;
             Dispatch { shared, schedulers, file, issued, read, completions, lsu }.tick(now, ops, probe);
             OperandRead { shared, schedulers, file, issued, read, completions }.tick(now, ops, probe);
             Issue { shared, schedulers, file, latches: issued, completions }.tick(now, ops, probe)?;
             Decode { shared, groups }.tick(now, ops, probe);
-            fetch.tick(now, shadow, &mut FetchStage { shared, schedulers, groups }, ops, probe);
-            let next = if self.shared.activity.progress { now + 1 } else { self.next_event(now) };
-            self.shared.activity.wake = next;
+            let mut stage = FetchStage { shared, schedulers, groups };
+            let requested = fetch.tick(now, shadow, &mut stage, ops, probe);
+            self.wake = if requested { now + 1 } else { self.next_event(now) };
+        } else {
+            self.wake = self.wake.min(self.handed_on(now));
         }
         let closing = self.closing();
         if closing != 0 || self.l1.leaves_from() <= now || self.l1.prefetches_from() <= now {
-            self.shared.activity.moved |= self.tick_l1(now, closing, probe);
+            self.tick_l1(now, closing, probe);
         }
         Ok(())
     }
@@ -228,12 +233,12 @@ impl Core {
         self.fetch.wants_port() || self.shared.waves.releases.wants_port()
     }
 
-    /// Lets the L1 send its oldest request. True if the L1 did something.
+    /// Lets the L1 send its oldest request.
     #[inline]
-    fn tick_l1<P: Probe>(&mut self, now: Cycle, closing: u8, probe: &mut P) -> bool {
+    fn tick_l1<P: Probe>(&mut self, now: Cycle, closing: u8, probe: &mut P) {
         let core = self.shared.spec.index;
         self.l1
-            .tick(now, &mut self.links.port, closing, &mut |request| tell_packet(now, core, request, probe))
+            .tick(now, &mut self.links.port, closing, &mut |request| tell_packet(now, core, request, probe));
     }
 
     /// First cycle from `from` on in which a message arrives, or the load/store unit, the L1 or the port has something to
@@ -251,14 +256,29 @@ impl Core {
         next.min(starts).min(code).max(from)
     }
 
+    /// First cycle after `now` in which a stage of the pipeline can act on what the load/store unit, the L1 and retirement
+    /// hand it in this cycle.
+    #[inline]
+    fn handed_on(&self, now: Cycle) -> Cycle {
+        let Latches { issued, read, .. } = &self.latches;
+        if self.shared.waves.has_changed() || self.lsu.returns() || !issued.to_resolve.is_empty() {
+            return now + 1;
+        }
+        read.to_lsu.at()
+    }
+
     /// First cycle after `now` in which a stage of the pipeline can act without a message.
     fn next_event(&self, now: Cycle) -> Cycle {
         let Latches { fetch_to_decode: groups, issued, read, execute_to_write_back: completions } =
             &self.latches;
-        if !issued.to_dispatch.is_empty() || self.lsu.returns() {
+        if self.shared.waves.stale() != 0 || !issued.to_dispatch.is_empty() || read.settled != 0 {
             return now + 1;
         }
-        let departure = read.to_dispatch.first().min(issued.to_operands.first()).min(read.to_lsu.at());
+        let handed_on = self.handed_on(now);
+        if handed_on <= now + 1 {
+            return now + 1;
+        }
+        let departure = read.to_dispatch.first().min(issued.to_operands.first()).min(handed_on);
         departure
             .max(now + 1)
             .min(issued.shadows.next_end())
@@ -269,10 +289,10 @@ impl Core {
 
     /// The next cycle in which the core has something to do; [`NEVER`] if only a message can wake it.
     pub(crate) fn next_wake(&self, from: Cycle) -> Cycle {
-        if self.shared.activity.wake.min(self.l1.next_response()) <= from {
+        if self.wake.min(self.l1.next_response()) <= from {
             return from;
         }
-        self.shared.activity.wake.min(self.next_message(from))
+        self.wake.min(self.next_message(from))
     }
 
     /// True if it has sent messages or credits that are not carried across yet.
@@ -314,7 +334,7 @@ impl Core {
             let closing = self.closing();
             self.tick_l1(now, closing, probe);
             if !released {
-                self.shared.activity.last_activity = now;
+                self.last_activity = now;
             }
             now = self.next_message(now + 1);
         }
@@ -322,7 +342,7 @@ impl Core {
 
     /// The last cycle in which something happened that the end of a kernel waits for.
     pub(crate) fn last_activity(&self) -> Cycle {
-        self.shared.activity.last_activity
+        self.last_activity
     }
 
     /// Settles the accounts at `end`, the cycle after the kernel's last one. The core must be idle. Later cycles belong to

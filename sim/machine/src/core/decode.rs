@@ -17,9 +17,8 @@ pub(super) struct Decode<'c> {
 impl Decode<'_> {
     /// Groups that arrive in this cycle enter the instruction buffers.
     pub(super) fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        let Shared { spec, waves, account, activity, .. } = &mut *self.shared;
+        let Shared { spec, waves, account, .. } = &mut *self.shared;
         while let Some(group) = self.groups.take(now) {
-            activity.progress = true;
             if group.discarded {
                 account.counters.fetches_discarded += 1;
                 continue;
@@ -58,7 +57,6 @@ impl Decode<'_> {
             waves.buffer_grows(group.slot);
             if was_empty {
                 waves.refresh(group.slot, ops);
-                activity.stale |= 1 << waves.waves[group.slot].scheduler;
             }
         }
     }

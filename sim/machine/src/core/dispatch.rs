@@ -38,9 +38,7 @@ impl Dispatch<'_> {
     /// cycle, the load/store unit one of all schedulers (X1, X4).
     pub(super) fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         let mut leaving = std::mem::take(&mut self.read.settled);
-        let gone = leaving | self.issued.to_dispatch.leave();
-        self.shared.activity.progress |= gone != 0;
-        self.shared.activity.stale |= gone;
+        let mut changed = leaving | self.issued.to_dispatch.leave();
         while leaving != 0 {
             self.schedulers[leaving.trailing_zeros() as usize].collectors.remove_settled();
             leaving &= leaving - 1;
@@ -54,15 +52,23 @@ impl Dispatch<'_> {
         while due != 0 {
             let scheduler = due.trailing_zeros() as usize;
             due &= due - 1;
-            self.dispatch_from(now, scheduler, ops, probe);
+            changed |= u32::from(self.dispatch_from(now, scheduler, ops, probe)) << scheduler;
         }
         if self.read.to_lsu.at() <= now {
-            self.dispatch_accesses(now, ops, probe);
+            changed |= self.dispatch_accesses(now, ops, probe);
         }
+        self.shared.waves.look_again(changed);
     }
 
-    /// The dispatch stage of one scheduler, for execution units.
-    fn dispatch_from<P: Probe>(&mut self, now: Cycle, scheduler: usize, ops: &MicroOps, probe: &mut P) {
+    /// The dispatch stage of one scheduler, for execution units. True if it has changed a collector.
+    fn dispatch_from<P: Probe>(
+        &mut self,
+        now: Cycle,
+        scheduler: usize,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> bool {
+        let mut changed = false;
         self.read.to_dispatch.looked(scheduler, NEVER);
         let (mut before, mut place) = (NO_PLACE, self.schedulers[scheduler].collectors.first());
         while place != NO_PLACE {
@@ -82,18 +88,20 @@ impl Dispatch<'_> {
                 schedulers[scheduler].start_unit(now, (it, op), shared, &mut file.journal, completions);
             if let Some(again) = kept {
                 // It tries again in the cycle `at`; the operand read stage of the cycle before looks at it.
-                let at = self.shared.keep_back(scheduler, step, (waiting, again), probe);
+                let (at, is_new) = self.shared.keep_back(step, (waiting, again), probe);
+                changed |= is_new;
                 self.issued.to_operands.by(scheduler, at - 1);
                 self.schedulers[scheduler].collectors[here].waiting = again;
-                self.shared.activity.progress = true;
                 before = here;
                 continue;
             }
             self.leave(scheduler, (before, here), step, probe);
+            changed = true;
             if op.fragment_reads != 0 {
                 self.finish_fragment_reads(it.slot, ops);
             }
         }
+        changed
     }
 
     /// The instruction in the collector `here` leaves it; `before` is the next older one.
@@ -104,26 +112,28 @@ impl Dispatch<'_> {
         step: StageEvent,
         probe: &mut P,
     ) {
-        self.shared.activity.progress = true;
-        self.shared.activity.stale |= 1 << scheduler;
         self.schedulers[scheduler].collectors.remove(before, here);
         probe.tell(EventKind::Stage, || Event::Stage(StageEvent { stage: Stage::Execute, ..step }));
     }
 
-    /// The dispatch stage, for the load/store unit (X4). The scheduler after its last user is asked first.
-    fn dispatch_accesses<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+    /// The dispatch stage, for the load/store unit (X4). The scheduler after its last user is asked first. Returns the
+    /// schedulers, as bits, of which it has changed a collector.
+    fn dispatch_accesses<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> u32 {
+        let mut changed = 0;
         let has_room = !self.read.to_lsu.is_empty() && self.lsu.has_room(now);
         if has_room && let Some(scheduler) = self.read.to_lsu.take_turn(self.schedulers.len()) {
             self.dispatch_access(now, scheduler, ops, probe);
+            changed |= 1 << scheduler;
         }
         let mut fresh = self.read.to_lsu.take_fresh();
         while fresh != 0 {
             let scheduler = fresh.trailing_zeros() as usize;
             fresh &= fresh - 1;
-            self.keep_back_accesses(now, scheduler, ops, probe);
+            changed |= u32::from(self.keep_back_accesses(now, scheduler, ops, probe)) << scheduler;
         }
         let helps = has_room || self.lsu.shrinks(now);
         self.read.to_lsu.looked(now, helps);
+        changed
     }
 
     /// Sends the oldest memory instruction of a scheduler that has read its operands to the load/store unit.
@@ -158,8 +168,15 @@ impl Dispatch<'_> {
     }
 
     /// The memory instructions of a scheduler that have read their operands in the cycle before wait for the load/store
-    /// unit. They copy their operands, because the wave may overwrite them from now on.
-    fn keep_back_accesses<P: Probe>(&mut self, now: Cycle, scheduler: usize, ops: &MicroOps, probe: &mut P) {
+    /// unit. They copy their operands, because the wave may overwrite them from now on. True if there are any.
+    fn keep_back_accesses<P: Probe>(
+        &mut self,
+        now: Cycle,
+        scheduler: usize,
+        ops: &MicroOps,
+        probe: &mut P,
+    ) -> bool {
+        let mut changed = false;
         let mut place = self.schedulers[scheduler].collectors.first();
         while place != NO_PLACE {
             let collector = &self.schedulers[scheduler].collectors[place];
@@ -168,7 +185,7 @@ impl Dispatch<'_> {
             if let (Kind::Memory(_), Waiting::Unit(_)) = (op.kind, collector.waiting) {
                 let event = self.shared.step_of(now, it, Stage::Operands);
                 probe.tell(EventKind::Waits, || Event::Waits(Waits { event, why: Waiting::Lsu }));
-                self.shared.activity.stale |= 1 << scheduler;
+                changed = true;
                 let base = self.shared.spec.slot_rows(it.slot);
                 let collectors = &mut self.schedulers[scheduler].collectors;
                 collectors[place].waiting = Waiting::Lsu;
@@ -176,6 +193,7 @@ impl Dispatch<'_> {
             }
             place = self.schedulers[scheduler].collectors.after(place);
         }
+        changed
     }
 
     /// Called when a matrix multiplication has left its collector: only fragments that others of its wave in
@@ -227,25 +245,25 @@ impl Scheduler {
 
 impl Shared {
     /// An instruction for an execution unit cannot leave in the cycle of `step`; says what it has waited for and waits for
-    /// from then on. Returns the cycle in which it tries again.
+    /// from then on. Returns the cycle in which it tries again, and whether it waits for something else than before.
     pub(super) fn keep_back<P: Probe>(
         &mut self,
-        scheduler: usize,
         step: StageEvent,
         (before, again): (Waiting, Waiting),
         probe: &mut P,
-    ) -> Cycle {
-        if !matches!((before, again), (Waiting::WritePort(_), Waiting::WritePort(_))) {
+    ) -> (Cycle, bool) {
+        let is_new = !matches!((before, again), (Waiting::WritePort(_), Waiting::WritePort(_)));
+        if is_new {
             probe.tell(EventKind::Waits, || Event::Waits(Waits { event: step, why: again }));
-            self.activity.stale |= 1 << scheduler;
         }
-        match again {
+        let at = match again {
             Waiting::Unit(at) => at,
             Waiting::WritePort(at) => {
                 self.account.counters.write_port_conflicts += 1;
                 at
             }
             Waiting::Banks(_) | Waiting::Lsu => NEVER,
-        }
+        };
+        (at, is_new)
     }
 }

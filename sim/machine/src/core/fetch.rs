@@ -48,6 +48,9 @@ pub(crate) struct Fetch {
     /// Waves whose line has arrived in this cycle.
     #[scratch]
     served: SlotMask,
+    /// A line has arrived in this cycle.
+    #[scratch]
+    has_filled: bool,
     #[spec]
     max_misses: usize,
     #[spec]
@@ -85,6 +88,7 @@ impl Fetch {
             latency: Cycle::from(fetch.icache_latency_cycles),
             misses: Vec::with_capacity(fetch.icache_mshrs as usize),
             served: 0,
+            has_filled: false,
             max_misses: fetch.icache_mshrs as usize,
             group_words: fetch.words,
             last: vec![0; config.core.schedulers as usize],
@@ -143,6 +147,7 @@ impl Fetch {
     pub(crate) fn filled(&mut self, tag: u32) -> SlotMask {
         let line = tag & !ICACHE_TAG;
         self.fill(line);
+        self.has_filled = true;
         self.served = match self.misses.iter().position(|m| m.line == line) {
             Some(i) => self.misses.swap_remove(i).waves,
             None => 0,
@@ -150,18 +155,23 @@ impl Fetch {
         self.served
     }
 
-    /// Sends one miss of the cycles before to the memory side if there is one and the port is free. True if it did.
-    pub(crate) fn send_miss<P: Probe>(&mut self, now: Cycle, port: &mut MemoryPort, probe: &mut P) -> bool {
-        let Some(miss) = self.misses.iter_mut().find(|m| !m.sent) else { return false };
+    /// True if a line has arrived in this cycle: its waves, or those without an entry for a miss, may be requested.
+    #[inline]
+    pub(super) fn has_filled(&self) -> bool {
+        self.has_filled
+    }
+
+    /// Sends one miss of the cycles before to the memory side if there is one and the port is free.
+    pub(super) fn send_miss<P: Probe>(&mut self, now: Cycle, port: &mut MemoryPort, probe: &mut P) {
+        let Some(miss) = self.misses.iter_mut().find(|m| !m.sent) else { return };
         if !port.ready(now) {
-            return false;
+            return;
         }
         miss.sent = true;
         let address = CODE_SPACE + (u64::from(miss.line) << self.line_shift) * u64::from(WORD_BYTES);
         let line = address & !(self.l1_line_bytes - 1);
         let request = Request::read(ICACHE_TAG | miss.line, line, self.l1_sectors, CacheHint::Cached);
         send(now, port, request, probe);
-        true
     }
 
     /// True if a miss waits for the port.
@@ -172,7 +182,8 @@ impl Fetch {
 
 impl Fetch {
     /// The fetch stage: each scheduler requests one group, for the next wave in turn that has room and is not in a
-    /// `shadow` (F1). Waves whose line has arrived in this cycle come first (F4).
+    /// `shadow` (F1). Waves whose line has arrived in this cycle come first (F4). True if it has requested one: others may
+    /// be requested in the next cycle.
     pub(super) fn tick<P: Probe>(
         &mut self,
         now: Cycle,
@@ -180,14 +191,16 @@ impl Fetch {
         stage: &mut FetchStage<'_>,
         ops: &MicroOps,
         probe: &mut P,
-    ) {
+    ) -> bool {
+        self.has_filled = false;
         let served = std::mem::take(&mut self.served);
         let waves = &stage.shared.waves;
         let idle =
             waves.resident & waves.has_room & !(waves.fetching | waves.fetched_end | shadow | waves.ended);
         if idle == 0 {
-            return;
+            return false;
         }
+        let mut requested = false;
         let with_candidates = stage.schedulers.iter().rev();
         let mut rest = with_candidates.fold(0u32, |found, s| found << 1 | u32::from(idle & s.slots != 0));
         while rest != 0 {
@@ -200,9 +213,10 @@ impl Fetch {
             };
             if self.request_group(now, slot, stage, ops, probe) {
                 self.last[scheduler] = slot;
-                stage.shared.activity.progress = true;
+                requested = true;
             }
         }
+        requested
     }
 
     /// Requests a group for a wave. False if no entry for a miss is free.

@@ -73,7 +73,6 @@ impl<'c> Handover<'c> {
             assert!(self.core.shared.spec.usable_slots >> slot & 1 != 0, "the occupancy counts wave slots");
             slots |= 1 << slot;
             self.core.shared.waves.start_at(slot, index, &standing, ops);
-            self.core.shared.touch(slot);
             tell_arrival(start, slot, &mut self.core.shared, &mut self.core.schedulers);
             if self.core.file.journal.is_kept() {
                 self.core.file.journal.starts_wave(slot);
@@ -82,7 +81,7 @@ impl<'c> Handover<'c> {
         }
         self.core.local.fill(index, local);
         self.core.shared.workgroups[index] = Workgroup { id, slots, resident: true, since: start };
-        self.core.shared.activity.wake = start;
+        self.core.wake = start;
     }
 
     fn put_registers(&mut self, slot: Slot, standing: &Standing<'_>) {
@@ -142,7 +141,8 @@ impl<'c> Handover<'c> {
         self.core.local.fill(index, local);
         self.core.shared.workgroups[index] =
             Workgroup { id, slots: slots | taken, resident: true, since: if is_other { now } else { since } };
-        self.core.shared.activity.wake = now;
+        self.core.shared.waves.look_again((1 << self.core.schedulers.len()) - 1);
+        self.core.wake = now;
     }
 
     /// Gives a wave what another holds.
@@ -165,7 +165,6 @@ impl<'c> Handover<'c> {
         wave.predicates = standing.predicates;
         wave.issued = standing.issued;
         self.put_registers(slot, standing);
-        self.core.shared.touch(slot);
     }
 
     /// Empties the instruction buffer of a wave, which goes on at `next`, and all that fetch and issue have to do with
@@ -183,7 +182,6 @@ impl<'c> Handover<'c> {
         self.core.shared.waves.faulting &= !bit;
         self.core.shared.waves.at_barrier &= !bit;
         self.core.shared.waves.releases.issue(slot);
-        self.core.shared.touch(slot);
     }
 
     /// What is in flight writes no register and no local memory any more. Stores and atomics still go to memory.

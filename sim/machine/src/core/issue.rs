@@ -52,10 +52,8 @@ impl Issue<'_> {
         let mut first = 0;
         let mut all_issued: SlotMask = 0;
         // A scheduler that issues may set the bit of a later one, which then looks again in this cycle.
-        while self.shared.activity.stale >> first != 0 {
-            let scheduler = first + (self.shared.activity.stale >> first).trailing_zeros() as usize;
+        while let Some(scheduler) = self.shared.waves.take_stale(first) {
             first = scheduler + 1;
-            self.shared.activity.stale &= !(1 << scheduler);
             let Shared { spec, account, .. } = &mut *self.shared;
             account.settle(&mut self.schedulers[scheduler], now, spec.issue_width);
             self.schedulers[scheduler].charged_until = now + 1;
@@ -88,8 +86,6 @@ impl Issue<'_> {
                 }
                 self.schedulers[scheduler].last_issued = slot;
                 issued |= 1 << slot;
-                self.shared.activity.progress = true;
-                self.shared.activity.stale |= 1 << scheduler;
                 let effective = self.issue_wave(now, scheduler, slot, ops, probe)?;
                 let slot_use = if effective { SlotUse::Issued } else { SlotUse::Squashed };
                 self.shared.account.slots[slot_use as usize] += 1;

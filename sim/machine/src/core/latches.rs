@@ -241,6 +241,12 @@ impl IssueToResolve {
         self.drained |= 1 << slot;
     }
 
+    /// True if nothing acts in the next cycle.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.acts.is_empty() && self.drained == 0
+    }
+
     /// Neither the last instruction of a wave nor its end acts.
     pub(super) fn forget(&mut self, slot: Slot) {
         self.acts.retain(|&(other, _)| other != slot);

@@ -8,6 +8,7 @@ use super::probe::{Event, EventKind, Probe, Stage};
 use super::registers::RegisterFile;
 use super::scheduler::Scheduler;
 use super::shared::Shared;
+use super::slot::SlotMask;
 use super::uop::MicroOps;
 use crate::clock::{Cycle, NEVER};
 
@@ -27,24 +28,21 @@ pub(super) struct OperandRead<'c> {
 impl OperandRead<'_> {
     /// Handles instructions whose last row is read in this cycle, and those that a unit or a write port has kept back.
     pub(super) fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        let (straight, slots) = self.issued.to_dispatch.read(now);
-        self.shared.waves.collecting &= !slots;
-        self.shared.activity.stale |= straight;
-        self.shared.activity.progress |= straight != 0;
-        let mut due = self.issued.to_operands.due(now);
+        let (straight, mut slots) = self.issued.to_dispatch.read(now);
+        let looks = self.issued.to_operands.due(now);
+        let mut due = looks;
         while due != 0 {
             let scheduler = due.trailing_zeros() as usize;
             due &= due - 1;
-            self.read_operands_of(now, scheduler, ops, probe);
+            slots |= self.look_at(now, scheduler, ops, probe);
         }
+        self.shared.waves.have_read(slots, straight | looks);
     }
 
-    /// Those of one scheduler, oldest instruction first.
-    fn read_operands_of<P: Probe>(&mut self, now: Cycle, scheduler: usize, ops: &MicroOps, probe: &mut P) {
-        self.shared.activity.progress = true;
-        self.shared.activity.stale |= 1 << scheduler;
+    /// Those of one scheduler, oldest instruction first. Returns the waves that have read, as bits.
+    fn look_at<P: Probe>(&mut self, now: Cycle, scheduler: usize, ops: &MicroOps, probe: &mut P) -> SlotMask {
         let early = self.shared.spec.settles_early(probe);
-        let mut next = NEVER;
+        let (mut next, mut have_read) = (NEVER, 0);
         let mut place = self.schedulers[scheduler].collectors.first();
         while place != NO_PLACE {
             let collectors = &self.schedulers[scheduler].collectors;
@@ -68,7 +66,7 @@ impl OperandRead<'_> {
             let op = ops.get(it.word);
             let mut waiting = collector.waiting;
             if reads {
-                self.shared.waves.collecting &= !(1 << it.slot);
+                have_read |= 1 << it.slot;
                 probe.tell(EventKind::Stage, || Event::Stage(self.shared.step_of(now, it, Stage::Operands)));
                 waiting = Waiting::Unit(now + 1);
                 if op.computes() {
@@ -95,7 +93,7 @@ impl OperandRead<'_> {
                     }
                     Some(again) => {
                         let step = self.shared.step_of(now + 1, it, Stage::Operands);
-                        next = next.min(self.shared.keep_back(scheduler, step, (waiting, again), probe) - 1);
+                        next = next.min(self.shared.keep_back(step, (waiting, again), probe).0 - 1);
                         waiting = again;
                     }
                 }
@@ -104,5 +102,6 @@ impl OperandRead<'_> {
             (collector.waiting, collector.settled) = (waiting, settled);
         }
         self.issued.to_operands.looked(scheduler, next);
+        have_read
     }
 }

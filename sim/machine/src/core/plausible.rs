@@ -17,7 +17,7 @@ use wave_capture::Misfit;
 impl Core {
     pub(super) fn sound(&self) -> Result<(), Misfit> {
         let schedulers = u32::MAX.checked_shr(32 - self.schedulers.len() as u32).unwrap_or(0);
-        Misfit::in_range(self.shared.activity.stale & !schedulers == 0, "activity")?;
+        Misfit::in_range(self.shared.waves.stale() & !schedulers == 0, "stale")?;
         let latches = &self.latches;
         let slots = self.shared.spec.usable_slots;
         Misfit::in_range(latches.read.settled & !schedulers == 0, "settled_to_dispatch")?;
@@ -163,8 +163,8 @@ impl Core {
 
     fn check_cycles(&self, now: Cycle) -> Result<(), Misfit> {
         let schedulers = u32::MAX.checked_shr(32 - self.schedulers.len() as u32).unwrap_or(0);
-        Misfit::in_range(may_plan(now, self.shared.activity.wake), "wake")?;
-        Misfit::in_range(self.shared.activity.last_activity <= now, "last_activity")?;
+        Misfit::in_range(may_plan(now, self.wake), "wake")?;
+        Misfit::in_range(self.last_activity <= now, "last_activity")?;
         Misfit::in_range(self.shared.account.residents_until <= now, "residents_until")?;
         Misfit::in_range(self.shared.workgroups.iter().all(|one| one.since <= now), "since")?;
         let latches = &self.latches;

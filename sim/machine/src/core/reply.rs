@@ -37,7 +37,6 @@ impl Receive<'_> {
             return false;
         }
         self.l1.recycle(reply);
-        self.shared.activity.moved = true;
         true
     }
 
@@ -45,20 +44,17 @@ impl Receive<'_> {
     fn take_reply(&mut self, now: Cycle) -> bool {
         let Some(reply) = self.port.reply(now) else { return false };
         let lsu = &mut *self.lsu;
-        let Shared { waves, activity, .. } = &mut *self.shared;
+        let waves = &mut self.shared.waves;
         if reply.tag & ICACHE_TAG != 0 {
             waves.fetching &= !self.fetch.filled(reply.tag);
-            activity.progress = true;
         } else if reply.kind == ReplyKind::Released {
             waves.releases.answer();
-            activity.progress = true;
         } else if !self.l1.accept(now, reply, &mut |owner, line| lsu.take_values(owner, line)) {
             return false;
         }
         if let Some(reply) = self.port.pop_reply(now) {
             self.l1.recycle(reply);
         }
-        activity.moved = true;
         true
     }
 }

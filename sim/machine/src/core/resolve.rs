@@ -27,15 +27,10 @@ pub(super) struct Resolve<'c> {
 impl Resolve<'_> {
     /// Lets the instructions act that issued in the cycle before, and frees the slots of waves that are over.
     pub(super) fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        let shared = &mut *self.departure.shared;
-        for slot in lanes_of(shared.waves.begin_cycle()) {
-            shared.waves.refresh(slot, ops);
-            shared.touch(slot);
-        }
+        self.departure.shared.waves.begin_cycle(ops);
         let acts = self.issued.to_resolve.take_acts();
         for &(slot, act) in &acts {
             let shared = &mut *self.departure.shared;
-            shared.activity.progress = true;
             match act {
                 Act::Redirect(target) => {
                     self.fetch.refetch(slot, target, &mut shared.waves, self.groups);
@@ -55,7 +50,6 @@ impl Resolve<'_> {
         }
         self.issued.to_resolve.recycle(acts);
         for slot in lanes_of(self.issued.to_resolve.take_drained()) {
-            self.departure.shared.activity.progress = true;
             self.departure.release_wave(now, slot);
         }
     }
@@ -84,31 +78,8 @@ impl Resolve<'_> {
 
     /// Ends the shadows that are due.
     pub(super) fn end_shadows(&mut self, now: Cycle) {
-        let shared = &mut *self.departure.shared;
         while let Some(slot) = self.issued.shadows.take_ended(now) {
-            shared.waves.shadow &= !(1 << slot);
-            shared.touch(slot);
-            shared.activity.progress = true;
+            self.departure.shared.waves.end_shadow(slot);
         }
-    }
-
-    /// Decides which release fences may issue in this cycle (B6).
-    #[inline]
-    pub(super) fn look_at_releases(&mut self) {
-        let shared = &mut *self.departure.shared;
-        let waves = &mut shared.waves;
-        let fences = waves.release_fences & waves.buffered & waves.resident;
-        if fences == 0 {
-            return;
-        }
-        let here = fences & !(waves.ended | waves.at_barrier | waves.shadow);
-        let performed = |&slot: &Slot| waves.waves[slot].accesses == 0;
-        let reached = lanes_of(here).filter(performed).fold(0, |reached, slot| reached | 1 << slot);
-        let passing = waves.releases.look(reached, waves.system_fences);
-        let draining = waves.draining & !fences | fences & !passing;
-        for slot in lanes_of(draining ^ waves.draining) {
-            shared.activity.stale |= 1 << waves.waves[slot].scheduler;
-        }
-        waves.draining = draining;
     }
 }

@@ -36,12 +36,10 @@ impl Retirement<'_> {
         let event = self.shared.step_of(now, retired, Stage::Retire);
         probe.tell(EventKind::Results, || Event::Results(self.results(event, op)));
         probe.tell(EventKind::Stage, || Event::Stage(event));
-        self.shared.activity.progress = true;
         if drained && self.shared.waves.ended >> slot & 1 != 0 {
             self.to_resolve.drained(slot);
         } else if self.shared.waves.waits(slot) {
             self.shared.waves.refresh(slot, ops);
-            self.shared.touch(slot);
         }
     }
 

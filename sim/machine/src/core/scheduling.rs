@@ -54,7 +54,7 @@ pub(super) fn look_at_choices(now: Cycle, shared: &mut Shared, schedulers: &[Sch
     }
     for (number, scheduler) in schedulers.iter().enumerate() {
         if scheduler.changes_at <= now {
-            shared.activity.stale |= 1 << number;
+            shared.waves.look_again(1 << number);
         }
     }
 }
@@ -134,7 +134,6 @@ pub(super) fn tell_events(l1: &mut L1, shared: &mut Shared, schedulers: &mut [Sc
     for event in &events {
         tell_all(shared, schedulers, |policy| policy.l1(event));
     }
-    shared.activity.progress = true;
 }
 
 /// Tells all registered schedulers of the core, which look again: each may follow the waves of the others.
@@ -146,5 +145,5 @@ fn tell_all(
     for policy in schedulers.iter_mut().filter_map(|scheduler| scheduler.registered.as_mut()) {
         policy.tell(&mut hook);
     }
-    shared.activity.stale = (1 << schedulers.len()) - 1;
+    shared.waves.look_again((1 << schedulers.len()) - 1);
 }

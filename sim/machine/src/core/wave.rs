@@ -2,7 +2,7 @@
 
 use super::divergence::Divergence;
 use super::release::Releases;
-use super::slot::{Slot, SlotMask};
+use super::slot::{Slot, SlotMask, lanes_of};
 use super::uop::{Kind, MicroOp, MicroOps, RegisterSet};
 use crate::config::Config;
 use crate::stats::MOST;
@@ -165,6 +165,9 @@ pub struct Waves {
     pub(crate) has_room: SlotMask,
     /// The instruction buffers of these waves have changed in this cycle.
     changed_buffers: SlotMask,
+    /// Bit s: scheduler s has to look for a wave to issue. Nothing has changed for the others since they last looked, so
+    /// they would find none again, for the same reason. What changes a wave's state here sets its scheduler's bit.
+    stale: u32,
     #[spec]
     buffer_entries: usize,
     #[spec]
@@ -228,6 +231,7 @@ impl Waves {
             releases: Releases::new(config.l2.slices),
             has_room: 0,
             changed_buffers: 0,
+            stale: 0,
             buffer_entries: core.fetch.buffer_entries as usize,
             fetch_words: core.fetch.words as usize,
         }
@@ -307,6 +311,88 @@ impl Waves {
         self.older.iter_mut().for_each(|older| *older &= !bit);
         self.older[slot] = self.resident & !bit;
         self.resident |= bit;
+        self.touch(slot);
+    }
+
+    /// The state of a wave has changed: its scheduler looks again.
+    #[inline]
+    fn touch(&mut self, slot: Slot) {
+        self.stale |= 1 << self.waves[slot].scheduler;
+    }
+
+    /// The collectors of these schedulers (bits) have changed, or what their policies know: they look again.
+    #[inline]
+    pub(super) fn look_again(&mut self, schedulers: u32) {
+        self.stale |= schedulers;
+    }
+
+    /// The next scheduler from `first` on that has to look. It need not look again until something changes.
+    #[inline]
+    pub(super) fn take_stale(&mut self, first: usize) -> Option<usize> {
+        let rest = self.stale >> first;
+        if rest == 0 {
+            return None;
+        }
+        let scheduler = first + rest.trailing_zeros() as usize;
+        self.stale &= !(1 << scheduler);
+        Some(scheduler)
+    }
+
+    /// Schedulers that have to look, as bits.
+    #[inline]
+    pub(super) fn stale(&self) -> u32 {
+        self.stale
+    }
+
+    /// True if this cycle has changed what the next one begins with: buffers and accesses of waves, or the end of what
+    /// release fences wait for.
+    #[inline]
+    pub(super) fn has_changed(&self) -> bool {
+        self.changed_buffers | self.performed | self.loaded != 0
+            || self.waiting_releases() != 0 && self.releases.is_over()
+    }
+
+    /// A wave is in a shadow from now on (B1).
+    #[inline]
+    pub(super) fn begin_shadow(&mut self, slot: Slot) {
+        self.shadow |= 1 << slot;
+        self.touch(slot);
+    }
+
+    /// The shadow of a wave is over.
+    #[inline]
+    pub(super) fn end_shadow(&mut self, slot: Slot) {
+        self.shadow &= !(1 << slot);
+        self.touch(slot);
+    }
+
+    /// These waves have read their operands. The collectors of these schedulers (bits) have changed.
+    #[inline]
+    pub(super) fn have_read(&mut self, slots: SlotMask, schedulers: u32) {
+        self.collecting &= !slots;
+        self.stale |= schedulers;
+    }
+
+    /// Waves whose next instruction is a fence that releases.
+    #[inline]
+    fn waiting_releases(&self) -> SlotMask {
+        self.release_fences & self.buffered & self.resident
+    }
+
+    /// Decides which release fences may issue in this cycle (B6).
+    #[inline]
+    pub(super) fn look_at_releases(&mut self) {
+        let fences = self.waiting_releases();
+        if fences == 0 {
+            return;
+        }
+        let here = fences & !(self.ended | self.at_barrier | self.shadow);
+        let performed = |&slot: &Slot| self.waves[slot].accesses == 0;
+        let reached = lanes_of(here).filter(performed).fold(0, |reached, slot| reached | 1 << slot);
+        let passing = self.releases.look(reached, self.system_fences);
+        let draining = self.draining & !fences | fences & !passing;
+        lanes_of(draining ^ self.draining).for_each(|slot| self.touch(slot));
+        self.draining = draining;
     }
 
     /// Per slot, the slots whose waves arrived before its own; meaningful for resident ones.
@@ -338,19 +424,21 @@ impl Waves {
         self.resident &= !bit;
         self.ended &= !bit;
         self.buffered &= !bit;
+        self.touch(slot);
     }
 
     /// Called at the begin of a cycle. What the cycle before has changed in the instruction buffers counts for fetch
-    /// from now on. Returns the waves whose next instruction waits for accesses of which some were performed then.
+    /// from now on, and what it has performed for the waves whose next instruction waits for that.
     #[inline]
-    pub(crate) fn begin_cycle(&mut self) -> SlotMask {
+    pub(super) fn begin_cycle(&mut self, ops: &MicroOps) {
         let mut changed = std::mem::take(&mut self.changed_buffers);
         while changed != 0 {
             let slot = changed.trailing_zeros() as Slot;
             changed &= changed - 1;
             self.put_room(slot, self.waves[slot].buffer.len());
         }
-        (std::mem::take(&mut self.performed) | std::mem::take(&mut self.loaded)) & self.draining
+        let performed = std::mem::take(&mut self.performed) | std::mem::take(&mut self.loaded);
+        lanes_of(performed & self.draining).for_each(|slot| self.refresh(slot, ops));
     }
 
     #[inline]
@@ -392,6 +480,7 @@ impl Waves {
     /// Recomputes what a wave's next instruction waits for. Call it whenever the head of its buffer, its
     /// pending writes or its outstanding accesses change.
     pub fn refresh(&mut self, slot: Slot, ops: &MicroOps) {
+        self.touch(slot);
         let bit: SlotMask = 1 << slot;
         let wave = &self.waves[slot];
         let Some(word) = wave.buffer.front() else {

@@ -28,7 +28,6 @@ impl Arrival<'_> {
     #[inline]
     pub(super) fn tick(&mut self, now: Cycle) {
         while let Some(start) = self.starts.pop(now) {
-            self.shared.activity.progress = true;
             self.shared.account.settle_residents(now, self.shared.waves.resident);
             self.start(now, start);
         }
@@ -45,7 +44,6 @@ impl Arrival<'_> {
             let slot = free.trailing_zeros() as Slot;
             slots |= 1 << slot;
             waves.start(slot, spec.shape.lanes(wave_id, spec.width as u32), index, wave_id);
-            self.shared.touch(slot);
             tell_arrival(now, slot, self.shared, self.schedulers);
             self.file.start_wave(slot, &self.shared.spec);
         }
@@ -90,7 +88,6 @@ impl Departure<'_> {
             account.counters.workgroups += 1;
             self.done.push(now, ());
         }
-        self.shared.touch(slot);
         tell_end(now, slot, self.shared, self.schedulers);
     }
 }

@@ -49,7 +49,6 @@ impl WriteBack<'_> {
         let wave = &self.retirement.shared.waves.waves[slot];
         let bank = bank_of(register, wave.swizzle, self.retirement.shared.spec.bank_mask);
         let ports: &WritePorts = &self.schedulers[usize::from(wave.scheduler)].write_ports;
-        self.retirement.shared.activity.progress = true;
         if !ports.free(now, bank) {
             self.retirement.shared.account.counters.write_port_conflicts += 1;
             return;

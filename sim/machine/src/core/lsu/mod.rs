@@ -321,7 +321,7 @@ impl Access<'_> {
             self.receive_local(now, ops, probe);
         }
         if let Some(response) = self.l1.take_response(now) {
-            self.receive_response(now, response);
+            self.receive_response(response);
         }
     }
 
@@ -332,7 +332,6 @@ impl Access<'_> {
                 return;
             }
             self.lsu.local_results.pop_front();
-            self.retirement.shared.activity.progress = true;
             let instruction = &self.lsu.instructions[usize::from(index)];
             if instruction.returns {
                 self.lsu.returns.push_back(index);
@@ -346,19 +345,16 @@ impl Access<'_> {
         self.lsu.local_result_at = NEVER;
     }
 
-    fn receive_response(&mut self, now: Cycle, response: Response) {
-        self.retirement.shared.activity.moved = true;
+    fn receive_response(&mut self, response: Response) {
         let owner = Owner(response.owner);
         if let Some(epoch) = acknowledges(response) {
             self.retirement.shared.waves.releases.acknowledge(epoch);
-            self.retirement.shared.activity.progress |= self.retirement.shared.waves.release_fences != 0;
         } else if !owner.has(Owner::POSTED) {
             let instruction = &mut self.lsu.instructions[owner.instruction()];
             instruction.outstanding -= 1;
             if instruction.outstanding == 0 && instruction.next_line == instruction.lines.len() {
                 self.lsu.pending -= 1;
                 self.lsu.returns.push_back(owner.instruction() as u16);
-                self.retirement.shared.activity.wake = self.retirement.shared.activity.wake.min(now + 1);
             }
         }
     }
@@ -401,7 +397,6 @@ impl Access<'_> {
             }
             Head::Device if self.lsu.sending.is_none() => {
                 self.lsu.sending = Some(index);
-                self.retirement.shared.activity.moved = true;
                 let instruction = &self.lsu.instructions[usize::from(index)];
                 if instruction.next_line + 1 == instruction.lines.len() {
                     self.finish_head(now);
@@ -416,10 +411,8 @@ impl Access<'_> {
         self.lsu.queue.pop_front();
         self.lsu.head = Head::Idle;
         self.lsu.shrunk_at = now;
-        self.retirement.shared.activity.moved = true;
         // The queue has room for one more instruction.
         self.queue_room.have_room(now + 1);
-        self.retirement.shared.activity.wake = self.retirement.shared.activity.wake.min(now + 1);
     }
 
     /// Address generation for the instruction that has become the head.
@@ -430,7 +423,6 @@ impl Access<'_> {
         ops: &MicroOps,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
-        self.retirement.shared.activity.moved = true;
         let lsu = &mut *self.lsu;
         let Shared { spec, account, .. } = &mut *self.retirement.shared;
         let instruction = &mut lsu.instructions[usize::from(index)];
@@ -512,7 +504,7 @@ impl Access<'_> {
     /// Tries the L1 access in the latch (L6).
     fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
         let lsu = &mut *self.lsu;
-        let Shared { spec, waves, account, activity, .. } = &mut *self.retirement.shared;
+        let Shared { spec, waves, account, .. } = &mut *self.retirement.shared;
         let width = spec.width;
         let instruction = &mut lsu.instructions[usize::from(index)];
         let first = instruction.next_line == 0;
@@ -562,7 +554,6 @@ impl Access<'_> {
         let Ok(on_the_way) = result else { return };
         lsu.payload_ready = false;
         lsu.sending = None;
-        activity.moved = true;
         account.counters.line_accesses += 1;
         if on_the_way && owner.has(Owner::POSTED | Owner::CORE_SCOPE) {
             waves.releases.store();
