@@ -10,7 +10,7 @@ use super::grid::{Start, Workgroup};
 use super::issue::Issue;
 use super::latches::Latches;
 use super::lsu::local::LocalMemory;
-use super::lsu::{Access, Lsu};
+use super::lsu::{LoadStore, Lsu};
 use super::operand_read::OperandRead;
 use super::probe::{Probe, tell_packet};
 use super::registers::RegisterFile;
@@ -199,7 +199,7 @@ impl Core {
             tell_events(l1, shared, schedulers);
         }
         let retirement = Retirement { shared, file, to_resolve: &mut issued.to_resolve };
-        let mut access = Access { lsu, l1, local, retirement, queue_room: &mut read.to_lsu };
+        let mut access = LoadStore { lsu, l1, local, retirement, queue_room: &mut read.to_lsu };
         if access.l1.next_response().min(access.lsu.next_local_result()) <= now {
             access.receive(now, ops, probe);
         }
@@ -329,7 +329,7 @@ impl Core {
                 tell_events(l1, shared, schedulers);
             }
             let retirement = Retirement { shared, file, to_resolve: &mut latches.issued.to_resolve };
-            Access { lsu, l1, local, retirement, queue_room: &mut latches.read.to_lsu }
+            LoadStore { lsu, l1, local, retirement, queue_room: &mut latches.read.to_lsu }
                 .receive(now, ops, probe);
             let closing = self.closing();
             self.tick_l1(now, closing, probe);

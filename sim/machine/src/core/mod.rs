@@ -43,7 +43,7 @@ pub mod timing;
 pub mod uop;
 pub mod view;
 pub mod wait;
-pub mod wave;
+pub(crate) mod wave;
 mod workgroup;
 pub(crate) mod write_ports;
 mod writeback;

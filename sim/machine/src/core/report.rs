@@ -59,7 +59,7 @@ pub type Location = (Space, u32);
 
 /// What a wave did in the cycles after the bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doing {
+pub struct SpinReport {
     /// Core.
     pub core: u32,
     /// Wave slot.
@@ -74,7 +74,7 @@ pub struct Doing {
     pub writes: Vec<Location>,
 }
 
-impl Doing {
+impl SpinReport {
     /// The first few of a set of (local, address).
     pub fn locations(set: BTreeSet<(bool, u32)>) -> Vec<Location> {
         let space = |local| if local { Space::Local } else { Space::Device };

@@ -12,7 +12,7 @@ use wave_isa::{PREDICATES, Scope};
 /// The decoded instructions of a wave. They are consecutive in the kernel, so the first word and the count
 /// identify them.
 #[derive(Debug, Clone, Copy, Default, Capture)]
-pub struct InstructionBuffer {
+pub(crate) struct InstructionBuffer {
     first: u32,
     entries: u32,
 }
@@ -20,7 +20,7 @@ pub struct InstructionBuffer {
 impl InstructionBuffer {
     /// Adds the instruction behind the last; `word` is its first word.
     #[inline]
-    pub fn push(&mut self, word: u32) {
+    pub(crate) fn push(&mut self, word: u32) {
         if self.entries == 0 {
             self.first = word;
         }
@@ -29,13 +29,13 @@ impl InstructionBuffer {
 
     /// The word of the oldest instruction.
     #[inline]
-    pub fn front(&self) -> Option<u32> {
+    pub(crate) fn front(&self) -> Option<u32> {
         (self.entries > 0).then_some(self.first)
     }
 
     /// Takes the oldest instruction. The one behind it starts at the word `next`.
     #[inline]
-    pub fn pop(&mut self, next: u32) {
+    pub(crate) fn pop(&mut self, next: u32) {
         debug_assert!(self.entries > 0, "pop of an empty instruction buffer");
         self.entries -= 1;
         self.first = next;
@@ -43,33 +43,33 @@ impl InstructionBuffer {
 
     /// Number of instructions.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries as usize
     }
 
     /// True if there is none.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.entries == 0
     }
 
     /// Drops all entries. The next instruction starts at the word `next`.
     #[inline]
-    pub fn clear(&mut self, next: u32) {
+    pub(crate) fn clear(&mut self, next: u32) {
         self.entries = 0;
         self.first = next;
     }
 
     /// Word of the instruction that the wave issues next, whether or not it has been fetched.
     #[inline]
-    pub fn next(&self) -> u32 {
+    pub(crate) fn next(&self) -> u32 {
         self.first
     }
 }
 
 /// One wave slot.
 #[derive(Debug, Clone, Capture)]
-pub struct Wave {
+pub(crate) struct Wave {
     /// Active mask, divergence stack and call stack.
     pub control: Divergence,
     /// Lanes in which each predicate is true.
@@ -117,7 +117,7 @@ pub struct Wave {
 /// for.
 #[derive(Debug, Clone, Capture)]
 #[sound]
-pub struct Waves {
+pub(crate) struct Waves {
     /// Per slot.
     pub waves: Vec<Wave>,
     /// Per slot, the slots whose waves arrived before its own.
@@ -176,7 +176,7 @@ pub struct Waves {
 
 impl Waves {
     /// Empty slots.
-    pub fn new(config: &Config) -> Waves {
+    pub(crate) fn new(config: &Config) -> Waves {
         let core = &config.core;
         let wave = Wave {
             control: Divergence::new(core.divergence_depth as usize, core.call_depth as usize),
@@ -276,7 +276,7 @@ impl Waves {
     }
 
     /// Starts a wave in a free slot, at the kernel's first word.
-    pub fn start(&mut self, slot: Slot, lanes: u64, workgroup: usize, wave_id: u32) {
+    pub(crate) fn start(&mut self, slot: Slot, lanes: u64, workgroup: usize, wave_id: u32) {
         let wave = &mut self.waves[slot];
         wave.control.start(lanes);
         wave.predicates = [0; PREDICATES];
@@ -407,7 +407,7 @@ impl Waves {
 
     /// The slot in `slots`, which is not empty, whose wave arrived first.
     #[inline]
-    pub fn oldest(&self, slots: SlotMask) -> Slot {
+    pub(crate) fn oldest(&self, slots: SlotMask) -> Slot {
         let mut oldest = slots.trailing_zeros() as Slot;
         loop {
             let older = slots & self.older[oldest];
@@ -419,7 +419,7 @@ impl Waves {
     }
 
     /// Frees a slot.
-    pub fn release(&mut self, slot: Slot) {
+    pub(crate) fn release(&mut self, slot: Slot) {
         let bit = 1 << slot;
         self.resident &= !bit;
         self.ended &= !bit;
@@ -473,13 +473,13 @@ impl Waves {
 
     /// The micro-operation at the head of the wave's buffer.
     #[inline]
-    pub fn head<'a>(&self, slot: Slot, ops: &'a MicroOps) -> Option<&'a MicroOp> {
+    pub(crate) fn head<'a>(&self, slot: Slot, ops: &'a MicroOps) -> Option<&'a MicroOp> {
         self.waves[slot].buffer.front().map(|word| ops.get(word))
     }
 
     /// Recomputes what a wave's next instruction waits for. Call it whenever the head of its buffer, its
     /// pending writes or its outstanding accesses change.
-    pub fn refresh(&mut self, slot: Slot, ops: &MicroOps) {
+    pub(crate) fn refresh(&mut self, slot: Slot, ops: &MicroOps) {
         self.touch(slot);
         let bit: SlotMask = 1 << slot;
         let wave = &self.waves[slot];
@@ -535,13 +535,13 @@ impl Waves {
 
     /// True if the next instruction waits for earlier ones, so that a retirement may make it ready.
     #[inline]
-    pub fn waits(&self, slot: Slot) -> bool {
+    pub(crate) fn waits(&self, slot: Slot) -> bool {
         (!self.hazard_free | self.draining) >> slot & 1 != 0
     }
 
     /// Waves whose next instruction could issue, given a free collector if it needs one.
     #[inline]
-    pub fn ready(&self) -> SlotMask {
+    pub(crate) fn ready(&self) -> SlotMask {
         self.resident
             & self.buffered
             & self.hazard_free

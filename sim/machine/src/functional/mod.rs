@@ -105,7 +105,7 @@ pub struct Standstill {
     /// puts its workgroup.
     pub waves: Vec<WaveReport>,
     /// What those that poll do in a round of their loop.
-    pub doing: Vec<report::Doing>,
+    pub doing: Vec<report::SpinReport>,
 }
 
 /// Why a launch did not end.

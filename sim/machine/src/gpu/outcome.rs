@@ -2,7 +2,7 @@
 
 use super::occupancy::{LaunchError, Occupancy};
 use super::run::Run;
-use super::spin::Doing;
+use super::spin::SpinReport;
 use crate::clock::Cycle;
 use crate::core::probe::{Level, Sample};
 use crate::core::report::WaveReport;
@@ -119,7 +119,7 @@ pub struct NoProgress {
     /// Every wave that has not ended.
     pub waves: Vec<WaveReport>,
     /// Activity of waves after the run was stopped. Empty if nothing moves.
-    pub doing: Vec<Doing>,
+    pub doing: Vec<SpinReport>,
 }
 
 /// Why a kernel did not finish.

@@ -21,8 +21,8 @@ use super::uop::{MicroOp, MicroOps};
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
-use crate::memory;
-use crate::memory::{L1, Operation, Reject, Response, ResponseKind};
+
+use crate::memory::{Access, L1, Operation, Reject, Response, ResponseKind};
 use crate::registry::Requester;
 use coalesce::Payload;
 pub(crate) use instruction::MemoryInstruction;
@@ -303,7 +303,7 @@ impl Lsu {
 }
 
 /// The stage of the load/store unit, and of the results that it gets.
-pub(super) struct Access<'c> {
+pub(super) struct LoadStore<'c> {
     pub lsu: &'c mut Lsu,
     pub l1: &'c mut L1,
     pub local: &'c mut LocalMemory,
@@ -312,7 +312,7 @@ pub(super) struct Access<'c> {
     pub queue_room: &'c mut Accesses,
 }
 
-impl Access<'_> {
+impl LoadStore<'_> {
     /// Takes the results of local memory and the L1. Write-back has worked already in this cycle, so they are written in
     /// the next at the earliest (W2).
     #[inline]
@@ -537,7 +537,7 @@ impl Access<'_> {
         let hint = instruction.memory.hint;
         let by = Requester::wave(spec.index as u16, instruction.slot, instruction.word);
         let (line, owner_bits, epoch) = (u64::from(line.address), owner.0, epoch as u8);
-        let access = memory::Access { operation, hint, line, by, owner: owner_bits, epoch };
+        let access = Access { operation, hint, line, by, owner: owner_bits, epoch };
         let before =
             probe.wants(EventKind::LineAccess).then(|| (*self.l1.counters(), self.l1.loses(&access)));
         let result = self.l1.access(now, &access, &mut |_, values| {
