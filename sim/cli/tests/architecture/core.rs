@@ -50,13 +50,22 @@ fn wake_ups(file: &str, code: &str) -> usize {
 fn few_methods_see_all_of_a_core() {
     let found: usize = sources().values().map(|code| methods(code)).sum();
     assert!((15..=METHODS).contains(&found), "{found} methods of `Core`");
-    assert_eq!(methods("x\nimpl Core {\n    /// A\n    pub fn a() {\n        fn no() {}\n    }\n    fn b() {}\n}\nfn c() {}"), 2);
+    assert_eq!(
+        methods(
+            "x\nimpl Core {\n    /// A\n    pub fn a() {\n        fn no() {}\n    }\n    fn b() {}\n}\nfn c() {}"
+        ),
+        2
+    );
 }
 
 #[test]
 fn few_wake_ups_are_by_hand() {
-    let found: BTreeMap<_, _> =
-        sources().into_iter().map(|(file, code)| (wake_ups(&file, &code), file)).filter(|(n, _)| *n > 0).map(|(n, file)| (file, n)).collect();
+    let found: BTreeMap<_, _> = sources()
+        .into_iter()
+        .map(|(file, code)| (wake_ups(&file, &code), file))
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, file)| (file, n))
+        .collect();
     let all: usize = found.values().sum();
     assert!((5..=WAKE_UPS).contains(&all), "{all} wake-ups by hand: {found:?}");
 }

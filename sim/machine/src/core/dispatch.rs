@@ -16,6 +16,7 @@ use super::scheduler::Scheduler;
 use super::shared::Shared;
 use super::slot::{InFlight, Slot};
 use super::uop::{Kind, MicroOp, MicroOps};
+use super::wait::Wait;
 use crate::clock::{Cycle, NEVER};
 
 /// The dispatch stage.
@@ -184,7 +185,7 @@ impl Dispatch<'_> {
             let op = ops.get(it.word);
             if let (Kind::Memory(_), Waiting::Unit(_)) = (op.kind, collector.waiting) {
                 let event = self.shared.step_of(now, it, Stage::Operands);
-                probe.tell(EventKind::Waits, || Event::Waits(Waits { event, why: Waiting::Lsu }));
+                probe.tell(EventKind::Waits, || Event::Waits(Waits { event, why: Wait::Lsu }));
                 changed = true;
                 let base = self.shared.spec.slot_rows(it.slot);
                 let collectors = &mut self.schedulers[scheduler].collectors;
@@ -254,7 +255,7 @@ impl Shared {
     ) -> (Cycle, bool) {
         let is_new = !matches!((before, again), (Waiting::WritePort(_), Waiting::WritePort(_)));
         if is_new {
-            probe.tell(EventKind::Waits, || Event::Waits(Waits { event: step, why: again }));
+            probe.tell(EventKind::Waits, || Event::Waits(Waits { event: step, why: again.why() }));
         }
         let at = match again {
             Waiting::Unit(at) => at,

@@ -325,6 +325,7 @@ impl Issue<'_> {
         schedulers[scheduler].start_unit(at, (it, op), shared, &mut file.journal, completions)
     }
 
+    #[inline]
     fn slots(&self) -> SlotAccount<'_> {
         SlotAccount {
             spec: &self.shared.spec,

@@ -26,18 +26,11 @@ pub enum Place {
         lines: usize,
         /// Taken and not answered.
         outstanding: u32,
-        /// Why the next one does not go on, if it does not.
-        held: Option<Refused>,
+        /// The load/store unit has as many loads outstanding as it can, so the next one does not go on.
+        lacks_entry: bool,
+        /// Why the L1 does not take the next one, if it does not.
+        rejects: Option<Reject>,
     },
     /// Its values have come and wait to be written.
     Return,
-}
-
-/// Why a line access does not go to the L1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
-    /// The load/store unit has as many loads outstanding as it can.
-    Pending,
-    /// The L1 has rejected it, for this reason.
-    L1(Reject),
 }

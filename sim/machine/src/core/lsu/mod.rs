@@ -11,7 +11,7 @@ mod shape;
 
 use super::collector::{Collector, Operands};
 use super::latches::Accesses;
-use super::place::{Place, Refused};
+use super::place::Place;
 use super::probe::{Event, EventKind, LineAccess, LocalAccess, MemoryEvent, Probe};
 use super::release::Epoch;
 use super::retire::Retirement;
@@ -154,9 +154,14 @@ impl Lsu {
         let of = |&index: &u16| &self.instructions[usize::from(index)];
         let lines = move |index: &u16| {
             let tried = self.sending == Some(*index);
-            let held = if tried { self.holds(*index, rejects) } else { None };
             let (lines, outstanding) = (of(index).lines.len(), of(index).outstanding);
-            Place::Lines { sent: of(index).next_line.min(lines), lines, outstanding, held }
+            Place::Lines {
+                sent: of(index).next_line.min(lines),
+                lines,
+                outstanding,
+                lacks_entry: tried && self.lacks_entry(*index),
+                rejects: rejects.filter(|_| tried),
+            }
         };
         let queued = self.queue.iter().enumerate().map(move |(place, index)| {
             let at = match self.head {
@@ -182,11 +187,6 @@ impl Lsu {
             || self.queue.contains(&index)
             || self.returns.contains(&index)
             || self.local_results.iter().any(|(_, other)| *other == index)
-    }
-
-    /// Why the line access in the latch does not go to the L1.
-    fn holds(&self, index: u16, rejects: Option<Reject>) -> Option<Refused> {
-        if self.lacks_entry(index) { Some(Refused::Pending) } else { rejects.map(Refused::L1) }
     }
 
     /// The index of an instruction in the unit.

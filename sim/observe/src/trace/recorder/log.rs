@@ -246,7 +246,7 @@ impl Log {
 
     fn waits(&mut self, waits: &Waits) {
         let StageEvent { slot, cycle, sequence, .. } = waits.event;
-        let reason = waits.why.why();
+        let reason = waits.why;
         // What a collector waits for before its operands are read is no stall.
         if reason == Wait::Operand {
             return;
