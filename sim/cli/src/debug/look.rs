@@ -11,7 +11,8 @@ use wave_isa::suggest::did_you_mean;
 use wave_isa::{PREDICATES, WORD_BYTES};
 use wave_machine::core::collector::Waiting;
 use wave_machine::core::divergence::Frame;
-use wave_machine::core::view::{Flight, Place, Refused, WaveView};
+use wave_machine::core::place::Place;
+use wave_machine::core::view::{Flight, WaveView};
 use wave_machine::core::wait::Wait;
 use wave_machine::memory::Reject;
 use wave_observe::numbers::{self, counted, integer};
@@ -313,27 +314,28 @@ pub(super) fn where_it_is(flight: &Flight) -> String {
             format!("in local memory; its last pass over the banks is in cycle {cycle}")
         }
         Place::LocalResult(cycle) => format!("in local memory; its values come in cycle {cycle}"),
-        Place::Lines { sent, lines, outstanding, held } => {
+        Place::Lines { sent, lines, outstanding, lacks_entry, rejects } => {
             let mut text =
                 format!("in device memory; {sent} of {} sent to the L1", counted(lines as u64, "line"));
             if outstanding > 0 {
                 text += &format!(", {outstanding} not answered");
             }
-            text + &held.map_or(String::new(), |why| format!("; the next one waits: {}", refused(why)))
+            let full = lacks_entry.then_some("the load/store unit has as many loads outstanding as it can");
+            let why = full.or(rejects.map(rejected));
+            text + &why.map_or(String::new(), |why| format!("; the next one waits: {why}"))
         }
         Place::Return => "its values have come and are written".to_owned(),
     }
 }
 
-/// Why a line access does not go on.
-fn refused(why: Refused) -> &'static str {
+/// Why the L1 does not take a line access.
+fn rejected(why: Reject) -> &'static str {
     match why {
-        Refused::Pending => "the load/store unit has as many loads outstanding as it can",
-        Refused::L1(Reject::Mshr) => "all MSHRs of the L1 are taken",
-        Refused::L1(Reject::Merge) => "the MSHR of its line has no room for another access",
-        Refused::L1(Reject::Outgoing) => "the L1's queue to the interconnect is full",
-        Refused::L1(Reject::Responses) => "the L1's queue of responses is full",
-        Refused::L1(Reject::Order) => "an atomic on its line is before it",
+        Reject::Mshr => "all MSHRs of the L1 are taken",
+        Reject::Merge => "the MSHR of its line has no room for another access",
+        Reject::Outgoing => "the L1's queue to the interconnect is full",
+        Reject::Responses => "the L1's queue of responses is full",
+        Reject::Order => "an atomic on its line is before it",
     }
 }
 

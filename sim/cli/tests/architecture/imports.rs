@@ -32,6 +32,8 @@ pub(crate) struct Sources {
     pub of_root: BTreeSet<String>,
     /// The modules of what the root re-exports.
     re_exports: BTreeMap<String, String>,
+    /// The name of the root in its crate, if it is itself a module there.
+    name: Option<String>,
 }
 
 impl Sources {
@@ -41,6 +43,15 @@ impl Sources {
         sources.root(&fs::read_to_string(root).unwrap_or_else(|error| panic!("{}: {error}", root.display())));
         let folder = root.parent().expect("a file has a folder").to_owned();
         sources.file(root, &folder, &[]);
+        sources
+    }
+
+    /// Reads a module from its root file on, `folder/mod.rs`. Paths into it from the root of its crate count as its own; what
+    /// else they lead to is no module of it.
+    pub(crate) fn of_module(folder: &Path) -> Sources {
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        let mut sources = Sources { name, ..Sources::default() };
+        sources.file(&folder.join("mod.rs"), folder, &[]);
         sources
     }
 
@@ -126,6 +137,11 @@ impl Sources {
         match tokens {
             [TokenTree::Ident(word), rest @ ..] if word == "super" && separator(rest) => {
                 let start = outer(&start, Path::new(place)).to_vec();
+                return 3 + self.path(&rest[2..], start, place, module);
+            }
+            [TokenTree::Ident(word), rest @ ..]
+                if start.is_empty() && separator(rest) && self.name.as_deref() == Some(&word.to_string()) =>
+            {
                 return 3 + self.path(&rest[2..], start, place, module);
             }
             // `{self}` names what is before the braces.

@@ -1,6 +1,7 @@
 //! Checks that crates and their modules follow the import order that ARCHITECTURE.md states, that the files which
 //! documents link exist, and that the code for observers can be told from the rest.
 
+mod core;
 mod imports;
 
 use imports::Sources;

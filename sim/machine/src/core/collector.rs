@@ -7,12 +7,12 @@
 //! Operand values come straight from the register file. A source keeps its value until the dispatch stage
 //! after the last read, because the wave's next instruction issues in the cycle of that read at the earliest
 //! (I4), and is not computed at issue if it overwrites one. An instruction for an execution unit is computed in
-//! the cycle of its last read; [`Completions`](super::writeback::Completions) says why that is not too early. One
+//! the cycle of its last read; [`Completions`](super::completions::Completions) says why that is not too early. One
 //! for the load/store unit is handed over in the next dispatch stage. Only if it has to wait there does its
 //! collector copy the operands.
 
+use super::slot::{InFlight, Slot};
 use super::uop::MicroOp;
-use super::wave::{InFlight, Slot};
 use crate::alu::MAX_SOURCE_ROWS;
 use crate::clock::{Cycle, NEVER, may_plan};
 use wave_capture::{Capture, Misfit};

@@ -1,15 +1,15 @@
 //! Faults of instructions at issue (rule I8): a fault waits for the older accesses of its wave, so that the fault of a
 //! wave is the first one in program order.
 
-use super::Core;
-use super::lsu::lanes_of;
 use super::probe::{Event, EventKind, Going, Probe};
+use super::shared::Shared;
+use super::slot::{Slot, lanes_of};
 use super::uop::{Kind, MicroOps};
-use super::wave::{Slot, Wave};
+use super::wave::Wave;
 use crate::clock::Cycle;
 use wave_isa::program::fault::{Fault, FaultKind};
 
-impl Core {
+impl Shared {
     /// The instruction that issues now faults. If accesses of its wave are outstanding, the fault waits for them, and the
     /// wave is in a shadow without an end.
     ///

@@ -1,32 +1,22 @@
-//! Fetch and decode: the arbiter, the instruction cache, and the decoder of one- and two-word instructions.
+//! The fetch stage: the arbiter and the instruction cache.
 
-use super::Core;
+use super::latches::{Group, Groups};
 use super::probe::{Event, EventKind, Probe, Stage, StageEvent, send};
+use super::scheduler::Scheduler;
+use super::shared::Shared;
+use super::slot::{Slot, SlotMask};
 use super::uop::MicroOps;
-use super::wave::{Slot, SlotMask};
-use crate::clock::{Cycle, NEVER, may_plan};
+use super::wave::Waves;
+use crate::clock::Cycle;
 use crate::config::Config;
 use crate::memory::MemoryPort;
 use crate::memory::message::{CODE_SPACE, Request};
-use std::collections::VecDeque;
 use wave_capture::{Capture, Misfit};
 use wave_isa::WORD_BYTES;
 use wave_isa::table::CacheHint;
 
 /// Tag bit of the memory requests that fill the instruction cache.
 pub(crate) const ICACHE_TAG: u32 = 1 << 31;
-
-/// A fetch on its way from the instruction cache to the decoder.
-#[derive(Debug, Clone, Copy, Capture)]
-struct Group {
-    arrives: Cycle,
-    slot: Slot,
-    /// First word of the kernel in the group.
-    first: u32,
-    words: u32,
-    /// The wave was redirected meanwhile: the words are dropped on arrival.
-    discarded: bool,
-}
 
 /// A line that the instruction cache waits for.
 #[derive(Debug, Clone, Copy, Capture)]
@@ -58,12 +48,13 @@ pub(crate) struct Fetch {
     /// Waves whose line has arrived in this cycle.
     #[scratch]
     served: SlotMask,
+    /// A line has arrived in this cycle.
+    #[scratch]
+    has_filled: bool,
     #[spec]
     max_misses: usize,
     #[spec]
     group_words: u32,
-    /// Groups on their way, in order of arrival: all have the same latency.
-    groups: VecDeque<Group>,
     /// Per scheduler, the wave that it last fetched for.
     #[fixed]
     last: Vec<Slot>,
@@ -72,6 +63,15 @@ pub(crate) struct Fetch {
     /// Sector mask of a whole L1 line.
     #[spec]
     l1_sectors: u8,
+}
+
+/// What the fetch stage is given beside its own state.
+pub(super) struct FetchStage<'c> {
+    pub shared: &'c mut Shared,
+    /// Whose waves it chooses among.
+    pub schedulers: &'c [Scheduler],
+    /// To decode.
+    pub groups: &'c mut Groups,
 }
 
 impl Fetch {
@@ -88,9 +88,9 @@ impl Fetch {
             latency: Cycle::from(fetch.icache_latency_cycles),
             misses: Vec::with_capacity(fetch.icache_mshrs as usize),
             served: 0,
+            has_filled: false,
             max_misses: fetch.icache_mshrs as usize,
             group_words: fetch.words,
-            groups: VecDeque::with_capacity(64),
             last: vec![0; config.core.schedulers as usize],
             l1_line_bytes: u64::from(config.core.l1.line_bytes),
             l1_sectors: u8::MAX >> (8 - config.core.l1.line_bytes / config.core.l1.sector_bytes),
@@ -103,24 +103,8 @@ impl Fetch {
         Misfit::in_range(self.last.iter().all(|&slot| slot < 64), "last")
     }
 
-    /// Refuses words from `end` on, other slots than these (bits), and cycles that a run does not come to.
-    /// The waves of `straddling` have the first word of an instruction whose second comes with the next group.
-    pub(super) fn check(
-        &self,
-        now: Cycle,
-        (slots, straddling): (SlotMask, SlotMask),
-        end: u32,
-    ) -> Result<(), Misfit> {
-        let group = |group: &Group| {
-            let within = group.first.checked_add(group.words).is_some_and(|after| after <= end);
-            let goes_on = group.first > 0 || group.discarded || straddling >> (group.slot % 64) & 1 == 0;
-            within
-                && goes_on
-                && group.slot < 64
-                && slots >> group.slot & 1 != 0
-                && may_plan(now, group.arrives)
-        };
-        Misfit::in_range(self.groups.iter().all(group), "groups")?;
+    /// Refuses other slots than these (bits).
+    pub(super) fn check(&self, slots: SlotMask) -> Result<(), Misfit> {
         Misfit::in_range(self.misses.iter().all(|miss| miss.waves & !slots == 0), "misses")
     }
 
@@ -152,11 +136,8 @@ impl Fetch {
         Some(CODE_SPACE + (u64::from(miss.line) << self.line_shift) * u64::from(WORD_BYTES))
     }
 
-    /// Drops what is on its way for a wave that was redirected or has ended.
-    pub(crate) fn discard(&mut self, slot: Slot) {
-        for group in self.groups.iter_mut().filter(|g| g.slot == slot) {
-            group.discarded = true;
-        }
+    /// A wave that was redirected or has ended waits for no line.
+    fn discard(&mut self, slot: Slot) {
         for miss in &mut self.misses {
             miss.waves &= !(1 << slot);
         }
@@ -166,6 +147,7 @@ impl Fetch {
     pub(crate) fn filled(&mut self, tag: u32) -> SlotMask {
         let line = tag & !ICACHE_TAG;
         self.fill(line);
+        self.has_filled = true;
         self.served = match self.misses.iter().position(|m| m.line == line) {
             Some(i) => self.misses.swap_remove(i).waves,
             None => 0,
@@ -173,153 +155,128 @@ impl Fetch {
         self.served
     }
 
-    /// Sends one miss of the cycles before to the memory side if there is one and the port is free. True if it did.
-    pub(crate) fn send_miss<P: Probe>(&mut self, now: Cycle, port: &mut MemoryPort, probe: &mut P) -> bool {
-        let Some(miss) = self.misses.iter_mut().find(|m| !m.sent) else { return false };
+    /// True if a line has arrived in this cycle: its waves, or those without an entry for a miss, may be requested.
+    #[inline]
+    pub(super) fn has_filled(&self) -> bool {
+        self.has_filled
+    }
+
+    /// Sends one miss of the cycles before to the memory side if there is one and the port is free.
+    pub(super) fn send_miss<P: Probe>(&mut self, now: Cycle, port: &mut MemoryPort, probe: &mut P) {
+        let Some(miss) = self.misses.iter_mut().find(|m| !m.sent) else { return };
         if !port.ready(now) {
-            return false;
+            return;
         }
         miss.sent = true;
         let address = CODE_SPACE + (u64::from(miss.line) << self.line_shift) * u64::from(WORD_BYTES);
         let line = address & !(self.l1_line_bytes - 1);
         let request = Request::read(ICACHE_TAG | miss.line, line, self.l1_sectors, CacheHint::Cached);
         send(now, port, request, probe);
-        true
     }
 
     /// True if a miss waits for the port.
     pub(crate) fn wants_port(&self) -> bool {
         self.misses.iter().any(|m| !m.sent)
     }
-
-    /// Cycle in which the next group reaches the decoder.
-    pub(crate) fn next_event(&self) -> Cycle {
-        self.groups.front().map_or(NEVER, |g| g.arrives)
-    }
 }
 
-impl Core {
-    /// The decode stage: groups that arrive in this cycle enter the instruction buffers.
-    pub(super) fn decode<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        while let Some(group) = self.fetch.groups.front().copied() {
-            if group.arrives > now {
-                break;
-            }
-            self.fetch.groups.pop_front();
-            self.activity.progress = true;
-            if group.discarded {
-                self.account.counters.fetches_discarded += 1;
-                continue;
-            }
-            let bit: SlotMask = 1 << group.slot;
-            self.waves.fetching &= !bit;
-            let wave = &mut self.waves.waves[group.slot];
-            let was_empty = wave.buffer.is_empty();
-            let mut push = |word| {
-                wave.buffer.push(word);
-                let (core, slot) = (self.spec.index, group.slot);
-                let decoded = StageEvent { cycle: now, core, slot, sequence: 0, word, stage: Stage::Decode };
-                probe.tell(EventKind::Stage, || Event::Stage(decoded));
-            };
-            if group.words == 0 {
-                // The end mark takes a buffer entry, like an instruction (F5).
-                push(group.first);
-                self.waves.fetched_end |= bit;
-            }
-            let end = group.first + group.words;
-            let mut word = group.first;
-            if wave.straddling {
-                push(word - 1);
-                wave.straddling = false;
-                word += 1;
-            }
-            while word < end {
-                let next = word + ops.get(word).words;
-                if next > end {
-                    wave.straddling = true;
-                    break;
-                }
-                push(word);
-                word = next;
-            }
-            self.waves.buffer_grows(group.slot);
-            if was_empty {
-                self.waves.refresh(group.slot, ops);
-                self.touch(group.slot);
-            }
-        }
-    }
-
+impl Fetch {
     /// The fetch stage: each scheduler requests one group, for the next wave in turn that has room and is not in a
-    /// `shadow` (F1). Waves whose line has arrived in this cycle come first (F4).
-    pub(super) fn fetch_groups<P: Probe>(
+    /// `shadow` (F1). Waves whose line has arrived in this cycle come first (F4). True if it has requested one: others may
+    /// be requested in the next cycle.
+    pub(super) fn tick<P: Probe>(
         &mut self,
         now: Cycle,
         shadow: SlotMask,
+        stage: &mut FetchStage<'_>,
         ops: &MicroOps,
         probe: &mut P,
-    ) {
-        let served = std::mem::take(&mut self.fetch.served);
-        let idle = self.waves.resident
-            & self.waves.has_room
-            & !(self.waves.fetching | self.waves.fetched_end | shadow | self.waves.ended);
+    ) -> bool {
+        self.has_filled = false;
+        let served = std::mem::take(&mut self.served);
+        let waves = &stage.shared.waves;
+        let idle =
+            waves.resident & waves.has_room & !(waves.fetching | waves.fetched_end | shadow | waves.ended);
         if idle == 0 {
-            return;
+            return false;
         }
-        let with_candidates = self.schedulers.iter().rev();
+        let mut requested = false;
+        let with_candidates = stage.schedulers.iter().rev();
         let mut rest = with_candidates.fold(0u32, |found, s| found << 1 | u32::from(idle & s.slots != 0));
         while rest != 0 {
             let scheduler = rest.trailing_zeros() as usize;
             rest &= rest - 1;
-            let candidates = idle & self.schedulers[scheduler].slots;
+            let candidates = idle & stage.schedulers[scheduler].slots;
             let slot = match candidates & served {
-                0 => next_in_turn(candidates, self.fetch.last[scheduler]),
+                0 => next_in_turn(candidates, self.last[scheduler]),
                 served => served.trailing_zeros() as Slot,
             };
-            self.request_group(now, scheduler, slot, ops, probe);
+            if self.request_group(now, slot, stage, ops, probe) {
+                self.last[scheduler] = slot;
+                requested = true;
+            }
         }
+        requested
     }
 
+    /// Requests a group for a wave. False if no entry for a miss is free.
     fn request_group<P: Probe>(
         &mut self,
         now: Cycle,
-        scheduler: usize,
         slot: Slot,
+        stage: &mut FetchStage<'_>,
         ops: &MicroOps,
         probe: &mut P,
-    ) {
-        let fetch = &mut self.fetch;
-        let first = self.waves.waves[slot].fetch_word;
+    ) -> bool {
+        let Shared { spec, waves, account, .. } = &mut *stage.shared;
+        let first = waves.waves[slot].fetch_word;
         // Groups and lines are aligned in the code section, not in the kernel.
         let address = ops.base + first;
-        let words = (fetch.group_words - (address & (fetch.group_words - 1))).min(ops.end() - first);
-        let line = address >> fetch.line_shift;
-        if words > 0 && !fetch.lookup(line) {
-            let miss = match fetch.misses.iter().position(|m| m.line == line) {
+        let words = (self.group_words - (address & (self.group_words - 1))).min(ops.end() - first);
+        let line = address >> self.line_shift;
+        if words > 0 && !self.lookup(line) {
+            let miss = match self.misses.iter().position(|m| m.line == line) {
                 Some(i) => i,
-                None if fetch.misses.len() < fetch.max_misses => {
-                    fetch.misses.push(Miss { line, waves: 0, sent: false });
-                    fetch.misses.len() - 1
+                None if self.misses.len() < self.max_misses => {
+                    self.misses.push(Miss { line, waves: 0, sent: false });
+                    self.misses.len() - 1
                 }
-                None => return,
+                None => return false,
             };
-            fetch.misses[miss].waves |= 1 << slot;
-            self.waves.fetching |= 1 << slot;
-            fetch.last[scheduler] = slot;
-            self.account.counters.icache_misses += 1;
-            self.activity.progress = true;
-            return;
+            self.misses[miss].waves |= 1 << slot;
+            waves.fetching |= 1 << slot;
+            account.counters.icache_misses += 1;
+            return true;
         }
-        fetch.last[scheduler] = slot;
-        fetch.groups.push_back(Group { arrives: now + fetch.latency, slot, first, words, discarded: false });
-        self.waves.fetching |= 1 << slot;
-        self.waves.waves[slot].fetch_word = first + words;
-        self.account.counters.fetches += 1;
-        self.account.counters.icache_hits += 1;
-        self.activity.progress = true;
-        let core = self.spec.index;
+        stage.groups.send(Group { arrives: now + self.latency, slot, first, words, discarded: false });
+        waves.fetching |= 1 << slot;
+        waves.waves[slot].fetch_word = first + words;
+        account.counters.fetches += 1;
+        account.counters.icache_hits += 1;
+        let core = spec.index;
         let fetched = StageEvent { cycle: now, core, slot, sequence: 0, word: first, stage: Stage::Fetch };
         probe.tell(EventKind::Stage, || Event::Stage(fetched));
+        true
+    }
+
+    /// Drops what is fetched for a wave, and what is on its way for it. The wave goes on at another word (F6).
+    pub(super) fn refetch(&mut self, slot: Slot, target: u32, waves: &mut Waves, groups: &mut Groups) {
+        let bit: SlotMask = 1 << slot;
+        let wave = &mut waves.waves[slot];
+        wave.buffer.clear(target);
+        wave.straddling = false;
+        wave.fetch_word = target;
+        waves.buffer_shrinks(slot);
+        self.forget(slot, groups);
+        waves.fetching &= !bit;
+        waves.fetched_end &= !bit;
+        waves.buffered &= !bit;
+    }
+
+    /// Drops what is on its way for a wave that was redirected or has ended.
+    pub(super) fn forget(&mut self, slot: Slot, groups: &mut Groups) {
+        groups.discard(slot);
+        self.discard(slot);
     }
 }
 

@@ -1,11 +1,11 @@
 //! Results that stand in the registers before their time.
 //!
 //! The core computes an instruction when its operands are read or earlier, and writes the result at once: until the
-//! instruction retires, the scoreboard hides it from the kernel (see [`Completions`](super::writeback::Completions)).
+//! instruction retires, the scoreboard hides it from the kernel (see [`Completions`](super::completions::Completions)).
 //! Who looks at the registers from outside wants what the machine has in that cycle. The journal keeps the values
 //! that are overwritten too soon, until their time has come. It is kept on request only.
 
-use super::wave::{InFlight, Slot};
+use super::slot::{InFlight, Slot};
 use crate::clock::{Cycle, NEVER};
 use wave_capture::{Capture, Misfit};
 use wave_isa::PREDICATES;

@@ -1,12 +1,14 @@
 //! What a state that is put back into a core has to satisfy.
 
 use super::collector::{Collector, Waiting};
+use super::cycle::Core;
 use super::fetch::ICACHE_TAG;
+use super::grid::Workgroup;
 use super::lsu::Around;
+use super::scheduler::Scheduler;
+use super::slot::{InFlight, Slot, SlotMask};
 use super::uop::{Kind, MicroOps};
-use super::wave::{InFlight, Slot, SlotMask, Wave};
-use super::workgroup::Workgroup;
-use super::{Core, Scheduler};
+use super::wave::Wave;
 use crate::clock::{Cycle, END_OF_TIME, may_plan};
 use crate::memory::Packets;
 use crate::memory::bounds::Bounds;
@@ -15,53 +17,51 @@ use wave_capture::Misfit;
 impl Core {
     pub(super) fn sound(&self) -> Result<(), Misfit> {
         let schedulers = u32::MAX.checked_shr(32 - self.schedulers.len() as u32).unwrap_or(0);
-        Misfit::in_range(self.lsu_turn < self.schedulers.len(), "lsu_turn")?;
-        Misfit::in_range(self.activity.stale & !schedulers == 0, "activity")?;
+        Misfit::in_range(self.shared.waves.stale() & !schedulers == 0, "stale")?;
         let latches = &self.latches;
-        let slots = self.spec.usable_slots;
-        Misfit::in_range(latches.settled_to_dispatch & !schedulers == 0, "settled_to_dispatch")?;
-        Misfit::in_range(latches.fragments_to_dispatch & !slots == 0, "fragments_to_dispatch")?;
-        Misfit::in_range(latches.issue_to_dispatch.is_within(schedulers, slots), "issue_to_dispatch")?;
-        Misfit::in_range(latches.shadows.iter().all(|&(_, slot)| is_in(slots, slot)), "shadows")?;
+        let slots = self.shared.spec.usable_slots;
+        Misfit::in_range(latches.read.settled & !schedulers == 0, "settled_to_dispatch")?;
+        Misfit::in_range(latches.read.fragments & !slots == 0, "fragments_to_dispatch")?;
+        Misfit::in_range(latches.issued.to_dispatch.is_within(schedulers, slots), "issue_to_dispatch")?;
+        Misfit::in_range(latches.issued.shadows.iter().all(|(_, slot)| is_in(slots, slot)), "shadows")?;
         Misfit::in_range(self.schedulers.iter().all(|one| one.last_issued < 64), "last_issued")?;
-        Misfit::in_range(self.waves.resident & !slots == 0, "resident")?;
+        Misfit::in_range(self.shared.waves.resident & !slots == 0, "resident")?;
         // Every resident wave is one of one workgroup.
         let mut taken: SlotMask = 0;
-        for (index, Workgroup { slots, resident, .. }) in self.workgroups.iter().enumerate() {
+        for (index, Workgroup { slots, resident, .. }) in self.shared.workgroups.iter().enumerate() {
             let is_new = slots & taken == 0 && (*slots != 0) == *resident;
             taken |= slots;
-            let mut waves = self.waves.waves.iter().enumerate();
+            let mut waves = self.shared.waves.waves.iter().enumerate();
             let owns = waves.all(|(slot, wave)| slots >> slot & 1 == 0 || wave.workgroup == index);
             Misfit::agrees(is_new && owns, "workgroups")?;
         }
-        Misfit::agrees(taken == self.waves.resident, "workgroups")?;
+        Misfit::agrees(taken == self.shared.waves.resident, "workgroups")?;
         Misfit::in_range(
-            self.waves.waves.iter().all(|wave| wave.workgroup < self.workgroups.len().max(1)),
+            self.shared.waves.waves.iter().all(|wave| wave.workgroup < self.shared.workgroups.len().max(1)),
             "waves",
         )
     }
 
-    /// Workgroups in this core: resident ones, those that are to start, and those whose end the dispatcher has yet to
-    /// hear of.
-    pub(crate) fn workgroups_here(&self) -> [usize; 3] {
-        let resident = self.workgroups.iter().filter(|workgroup| workgroup.resident).count();
-        [resident, self.links.starts.entries().count(), self.links.done.entries().count()]
-    }
-
     /// Refuses what this core cannot hold in a cycle. `packets` are those of its port that are on their way.
     pub(crate) fn check(&self, ops: &MicroOps, bounds: &Bounds, packets: &Packets<'_>) -> Result<(), Misfit> {
-        let (now, slots) = (bounds.now, self.spec.usable_slots);
+        let (now, slots) = (bounds.now, self.shared.spec.usable_slots);
         packets.check(&self.l1, bounds, ICACHE_TAG)?;
-        let (end, lanes) = (ops.end(), u64::MAX >> (64 - self.spec.width));
-        let resident = |slot: usize| self.waves.resident >> slot & 1 != 0;
-        for (slot, wave) in self.waves.waves.iter().enumerate().filter(|(slot, _)| resident(*slot)) {
+        let (end, lanes) = (ops.end(), u64::MAX >> (64 - self.shared.spec.width));
+        let resident = |slot: usize| self.shared.waves.resident >> slot & 1 != 0;
+        for (slot, wave) in self.shared.waves.waves.iter().enumerate().filter(|(slot, _)| resident(*slot)) {
             self.check_wave(wave, ops, lanes).map_err(|misfit| misfit.within(&format!("waves.{slot}")))?;
         }
-        let acts = self.latches.issue_to_resolve.is_within(slots, end);
+        let acts = self.latches.issued.to_resolve.is_within(slots, end);
         Misfit::in_range(acts, "issue_to_resolve")?;
-        let straddling =
-            self.waves.waves.iter().rev().fold(0, |all, wave| all << 1 | SlotMask::from(wave.straddling));
-        self.fetch.check(now, (slots, straddling), end).map_err(|misfit| misfit.within("fetch"))?;
+        let straddling = self
+            .shared
+            .waves
+            .waves
+            .iter()
+            .rev()
+            .fold(0, |all, wave| all << 1 | SlotMask::from(wave.straddling));
+        self.latches.fetch_to_decode.check(now, (slots, straddling), end)?;
+        self.fetch.check(slots).map_err(|misfit| misfit.within("fetch"))?;
         let due = |it: &InFlight| is_in(slots, it.slot) && it.word < end;
         Misfit::in_range(self.latches.execute_to_write_back.all().all(due), "execute_to_write_back")?;
         for (number, scheduler) in self.schedulers.iter().enumerate() {
@@ -72,16 +72,19 @@ impl Core {
             now,
             slots: slots.count_ones() as usize,
             ops,
-            local_bytes: self.spec.shape.launch.local_memory_bytes.into(),
+            local_bytes: self.shared.spec.shape.launch.local_memory_bytes.into(),
         };
         self.lsu.check(&around).map_err(|misfit| misfit.within("lsu"))?;
         let awaited = self.l1.awaited().chain(packets.awaited(&self.l1));
         let epochs = self.lsu.check_awaited(awaited).map_err(|misfit| misfit.within("lsu"))?;
-        let releases =
-            self.waves.releases.check(u64::MAX >> (64 - self.waves.waves.len()), packets.releases(), epochs);
+        let releases = self.shared.waves.releases.check(
+            u64::MAX >> (64 - self.shared.waves.waves.len()),
+            packets.releases(),
+            epochs,
+        );
         releases.map_err(|misfit| misfit.within("releases"))?;
         self.check_counts(ops)?;
-        let rows = (around.slots, self.spec.rows_per_wave, self.spec.width);
+        let rows = (around.slots, self.shared.spec.rows_per_wave, self.shared.spec.width);
         let journal = self.file.journal.check(rows, self.file.fragments.len());
         journal.map_err(|misfit| misfit.within("journal"))?;
         self.check_cycles(now)
@@ -105,14 +108,14 @@ impl Core {
             let (in_flight, accesses, loads) = &mut counted[slot];
             (*in_flight, *accesses, *loads) = (*in_flight + 1, *accesses + 1, *loads + u32::from(returns));
         }
-        let mut waves = self.waves.waves.iter().zip(counted);
+        let mut waves = self.shared.waves.waves.iter().zip(counted);
         let agrees = waves.all(|(wave, counted)| (wave.in_flight, wave.accesses, wave.loads) == counted);
         Misfit::agrees(agrees, "in_flight")
     }
 
     fn check_wave(&self, wave: &Wave, ops: &MicroOps, lanes: u64) -> Result<(), Misfit> {
         let end = ops.end();
-        Misfit::in_range(wave.wave_id < self.spec.shape.waves, "wave_id")?;
+        Misfit::in_range(wave.wave_id < self.shared.spec.shape.waves, "wave_id")?;
         Misfit::in_range(wave.control.is_within(lanes, end), "control")?;
         let words = [wave.fetch_word, wave.last_word].iter().all(|&word| word <= end);
         Misfit::in_range(words && (wave.fetch_word > 0 || !wave.straddling), "fetch_word")?;
@@ -131,9 +134,9 @@ impl Core {
         ops: &MicroOps,
         bounds: &Bounds,
     ) -> Result<(), Misfit> {
-        let (now, lanes) = (bounds.now, u64::MAX >> (64 - self.spec.width));
+        let (now, lanes) = (bounds.now, u64::MAX >> (64 - self.shared.spec.width));
         let holds = |collector: &Collector| {
-            let is_mine = is_in(self.spec.usable_slots & scheduler.slots, collector.slot());
+            let is_mine = is_in(self.shared.spec.usable_slots & scheduler.slots, collector.slot());
             let waits = match collector.waiting {
                 Waiting::Banks(at) | Waiting::Unit(at) | Waiting::WritePort(at) => may_plan(now, at),
                 Waiting::Lsu => true,
@@ -149,9 +152,9 @@ impl Core {
                 }
         };
         Misfit::in_range(scheduler.collectors.iter().all(holds), "collectors")?;
-        let straight = self.latches.issue_to_dispatch.collectors(number);
+        let straight = self.latches.issued.to_dispatch.collectors(number);
         let taken = scheduler.collectors.in_use() + straight;
-        Misfit::in_range(taken <= self.spec.collectors_per_scheduler, "collectors")?;
+        Misfit::in_range(taken <= self.shared.spec.collectors_per_scheduler, "collectors")?;
         Misfit::in_range(scheduler.banks.are_planned(now), "banks")?;
         Misfit::in_range(scheduler.recent.iter().all(|&(_, read)| read <= END_OF_TIME), "recent")?;
         Misfit::in_range(scheduler.charged_until <= now, "charged_until")?;
@@ -160,15 +163,15 @@ impl Core {
 
     fn check_cycles(&self, now: Cycle) -> Result<(), Misfit> {
         let schedulers = u32::MAX.checked_shr(32 - self.schedulers.len() as u32).unwrap_or(0);
-        Misfit::in_range(may_plan(now, self.activity.wake), "wake")?;
-        Misfit::in_range(self.activity.last_activity <= now, "last_activity")?;
-        Misfit::in_range(self.account.residents_until <= now, "residents_until")?;
-        Misfit::in_range(self.workgroups.iter().all(|one| one.since <= now), "since")?;
+        Misfit::in_range(may_plan(now, self.wake), "wake")?;
+        Misfit::in_range(self.last_activity <= now, "last_activity")?;
+        Misfit::in_range(self.shared.account.residents_until <= now, "residents_until")?;
+        Misfit::in_range(self.shared.workgroups.iter().all(|one| one.since <= now), "since")?;
         let latches = &self.latches;
-        Misfit::in_range(latches.shadows.iter().all(|&(ends, _)| may_plan(now, ends)), "shadows")?;
-        Misfit::in_range(latches.issue_to_operands.are_planned(now), "issue_to_operands")?;
-        Misfit::in_range(latches.operands_to_dispatch.are_planned(now), "operands_to_dispatch")?;
-        Misfit::in_range(latches.operands_to_lsu.is_within(schedulers, now), "operands_to_lsu")
+        Misfit::in_range(latches.issued.shadows.iter().all(|(ends, _)| may_plan(now, ends)), "shadows")?;
+        Misfit::in_range(latches.issued.to_operands.are_planned(now), "issue_to_operands")?;
+        Misfit::in_range(latches.read.to_dispatch.are_planned(now), "operands_to_dispatch")?;
+        Misfit::in_range(latches.read.to_lsu.is_within(schedulers, now), "operands_to_lsu")
     }
 }
 

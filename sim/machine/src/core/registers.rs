@@ -1,9 +1,8 @@
 //! The register file of a core: general registers and matrix fragments. Predicates are in the waves.
 
-use super::CoreLaunch;
 use super::journal::Journal;
-use super::spec::Spec;
-use super::writeback::MAX_RESULT_ROWS;
+use super::spec::{CoreLaunch, Spec};
+use super::write_ports::MAX_RESULT_ROWS;
 use crate::alu::FRAGMENT_ROWS;
 use wave_capture::Capture;
 use wave_isa::MMA_FRAGMENTS;

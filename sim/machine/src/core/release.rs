@@ -10,7 +10,10 @@
 //! A release of system scope then asks every L2 slice to write its dirty lines to memory and waits for the
 //! last answer. Fences that come this far while such a request runs share the next one.
 
-use super::wave::{Slot, SlotMask};
+use super::probe::{Probe, send};
+use super::slot::{Slot, SlotMask};
+use crate::clock::Cycle;
+use crate::memory::{MemoryPort, Request};
 use wave_capture::{Capture, Misfit};
 
 /// One of the two epochs.
@@ -137,6 +140,13 @@ impl Releases {
         self.passing
     }
 
+    /// True if a round has ended, or a request to the L2, and [`look`](Releases::look) has yet to see it.
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        let round = self.round != 0 && self.pending[1 - self.open] == 0;
+        round || self.asked != 0 && self.to_ask == 0 && self.unanswered == 0
+    }
+
     /// True if the fence at the head of this wave may issue.
     #[inline]
     pub(crate) fn passes(&self, slot: Slot) -> bool {
@@ -149,8 +159,23 @@ impl Releases {
         self.to_ask > 0
     }
 
+    /// Asks one L2 slice for a release if one is still to be asked and the port is free.
+    pub(super) fn ask<P: Probe>(
+        &mut self,
+        now: Cycle,
+        line_bytes: u64,
+        port: &mut MemoryPort,
+        probe: &mut P,
+    ) {
+        if self.wants_port() && port.ready(now) {
+            // Line s of device memory lies in slice s (M4).
+            let request = Request::release(u64::from(self.take_slice()) * line_bytes);
+            send(now, port, request, probe);
+        }
+    }
+
     /// Takes the slice to be asked now; slice 0 comes last.
-    pub(crate) fn take_slice(&mut self) -> u32 {
+    fn take_slice(&mut self) -> u32 {
         self.to_ask -= 1;
         self.to_ask
     }

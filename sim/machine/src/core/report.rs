@@ -1,9 +1,5 @@
 //! Where each wave of a core is and what it waits for, for the report of a run without progress.
 
-use super::Core;
-use super::resolve::Act;
-use super::uop::{Kind, MicroOps};
-use crate::memory::MemorySystem;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -63,7 +59,7 @@ pub type Location = (Space, u32);
 
 /// What a wave did in the cycles after the bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doing {
+pub struct SpinReport {
     /// Core.
     pub core: u32,
     /// Wave slot.
@@ -78,7 +74,7 @@ pub struct Doing {
     pub writes: Vec<Location>,
 }
 
-impl Doing {
+impl SpinReport {
     /// The first few of a set of (local, address).
     pub fn locations(set: BTreeSet<(bool, u32)>) -> Vec<Location> {
         let space = |local| if local { Space::Local } else { Space::Device };
@@ -108,68 +104,6 @@ impl fmt::Display for WaitsFor {
                 f.write_str("a register or predicate that an execution unit has not written")
             }
             WaitsFor::Turn => f.write_str("its turn to issue"),
-        }
-    }
-}
-
-impl Core {
-    /// Of every resident wave: its slot, the place of its next instruction in its issue order, and how many have not retired.
-    pub fn under_way(&self) -> impl Iterator<Item = (usize, u64, u32)> {
-        let waves = self.waves.waves.iter().enumerate();
-        let resident = waves.filter(|(slot, _)| self.waves.resident >> slot & 1 != 0);
-        resident.map(|(slot, wave)| (slot, wave.issued, wave.in_flight))
-    }
-
-    /// True if no store of the core is on its way, and its L1 holds what it would get from the memory side.
-    pub fn agrees_with(&self, memory: &MemorySystem) -> bool {
-        self.waves.releases.stores() == self.l1.dirty_lines() && self.l1.agrees_with(|line| memory.line(line))
-    }
-
-    /// Every resident wave, in slot order.
-    pub(crate) fn wave_reports(&self, ops: &MicroOps) -> Vec<WaveReport> {
-        let slots = (0..self.waves.waves.len()).filter(|slot| self.waves.resident >> slot & 1 != 0);
-        slots.map(|slot| self.wave_report(slot, ops)).collect()
-    }
-
-    pub(super) fn wave_report(&self, slot: usize, ops: &MicroOps) -> WaveReport {
-        let waves = &self.waves;
-        let wave = &waves.waves[slot];
-        let has = |mask: u64| mask >> slot & 1 != 0;
-        let head = wave.buffer.front();
-        // What has issued in the cycle before and acts in the next one belongs to what the wave has done.
-        let ended = has(waves.ended) || self.latches.issue_to_resolve.of(slot) == Some(Act::End);
-        let waits_for = if ended {
-            WaitsFor::Flights(wave.in_flight.into())
-        } else if has(waves.at_barrier) {
-            let live = self.workgroups[wave.workgroup].slots & !waves.ended;
-            let missing = (0..64).filter(|&s| (live & !waves.at_barrier) >> s & 1 != 0);
-            WaitsFor::Barrier(missing.map(|s: usize| waves.waves[s].wave_id).collect())
-        } else if has(waves.faulting) {
-            WaitsFor::Accesses { own: wave.accesses.into(), stores: 0 }
-        } else if has(waves.collecting) {
-            WaitsFor::Operands
-        } else if head.is_none() {
-            WaitsFor::Fetch
-        } else if has(waves.draining) {
-            let stores = waves.releases.stores().into();
-            WaitsFor::Accesses { own: wave.accesses.into(), stores }
-        } else if !has(waves.hazard_free) {
-            WaitsFor::Result { memory: has(waves.memory_hazard) }
-        } else {
-            WaitsFor::Turn
-        };
-        // A barrier, the final `halt` or what faults has left the buffer, so the wave is reported at its last issued word.
-        let at_last = ended || has(waves.at_barrier) || has(waves.faulting);
-        let word = if at_last { wave.last_word } else { self.next_word(slot) };
-        debug_assert!(!has(waves.at_barrier) || ops.get(word).kind == Kind::Barrier);
-        WaveReport {
-            core: self.spec.index,
-            slot,
-            workgroup: self.workgroups[wave.workgroup].id,
-            wave: wave.wave_id,
-            active: wave.control.active,
-            pc: ops.pc(word),
-            waits_for,
         }
     }
 }

@@ -2,111 +2,84 @@
 //! barriers, invalidations (rules B1 and B4). What retirements of the cycle before change for other waves is seen from
 //! here on too: freed wave slots, accesses that are performed, room in the instruction buffers.
 
-use super::Core;
-use super::lsu::lanes_of;
+use super::fetch::Fetch;
+use super::latches::{Act, Groups, IssueLatches};
 use super::probe::{Event, EventKind, Invalidated, Probe};
+use super::slot::{Slot, SlotMask, lanes_of};
 use super::uop::MicroOps;
-use super::wave::{Slot, SlotMask};
+use super::workgroup::Departure;
 use crate::clock::Cycle;
-use wave_capture::Capture;
+use crate::memory::L1;
 
-/// What an instruction does in the cycle after its issue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
-pub(crate) enum Act {
-    /// Its wave goes on at this word of the kernel.
-    Redirect(u32),
-    /// Its wave has no live lane any more.
-    End,
-    /// Its wave is at a barrier, perhaps as the last one.
-    Barrier,
-    /// It is an acquire that invalidates the L1.
-    Invalidate,
+/// The resolve stage.
+pub(super) struct Resolve<'c> {
+    /// The waves, and the way out of those that end.
+    pub departure: Departure<'c>,
+    /// From issue.
+    pub issued: &'c mut IssueLatches,
+    /// To fetch and decode: what a redirect or an end drops.
+    pub fetch: &'c mut Fetch,
+    pub groups: &'c mut Groups,
+    /// An acquire invalidates it.
+    pub l1: &'c mut L1,
 }
 
-/// From issue and retirement to the stage of the next cycle.
-#[derive(Debug, Clone, Default, Capture)]
-pub(crate) struct IssueToResolve {
-    /// Wave slots and what their instructions do, in the order of issue.
-    acts: Vec<(Slot, Act)>,
-    /// Ended waves of which nothing is in flight any more.
-    drained: SlotMask,
-}
-
-impl IssueToResolve {
-    /// True if it acts on no other slots than these (bits), and sends no wave behind the word `end`.
-    pub(super) fn is_within(&self, slots: SlotMask, end: u32) -> bool {
-        let within = |&(slot, act): &(Slot, Act)| {
-            slot < 64 && slots >> slot & 1 != 0 && !matches!(act, Act::Redirect(word) if word > end)
-        };
-        self.drained & !slots == 0 && self.acts.iter().all(within)
-    }
-
-    /// The instruction of a wave that issues now acts in the next cycle.
-    pub(super) fn act(&mut self, slot: Slot, act: Act) {
-        self.acts.push((slot, act));
-    }
-
-    /// The last instruction in flight of an ended wave retires now.
-    pub(super) fn drained(&mut self, slot: Slot) {
-        self.drained |= 1 << slot;
-    }
-
-    /// Neither the last instruction of a wave nor its end acts.
-    pub(super) fn forget(&mut self, slot: Slot) {
-        self.acts.retain(|&(other, _)| other != slot);
-        self.drained &= !(1 << slot);
-    }
-
-    /// What the last instruction of a wave will do in the next cycle.
-    pub(super) fn of(&self, slot: Slot) -> Option<Act> {
-        self.acts.iter().find(|(other, _)| *other == slot).map(|&(_, act)| act)
-    }
-}
-
-impl Core {
+impl Resolve<'_> {
     /// Lets the instructions act that issued in the cycle before, and frees the slots of waves that are over.
-    pub(super) fn resolve<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        for slot in lanes_of(self.waves.begin_cycle()) {
-            self.waves.refresh(slot, ops);
-            self.touch(slot);
-        }
-        let mut acts = std::mem::take(&mut self.latches.issue_to_resolve.acts);
+    pub(super) fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        self.departure.shared.waves.begin_cycle(ops);
+        let acts = self.issued.to_resolve.take_acts();
         for &(slot, act) in &acts {
-            self.activity.progress = true;
+            let shared = &mut *self.departure.shared;
             match act {
-                Act::Redirect(target) => self.redirect(slot, target),
+                Act::Redirect(target) => {
+                    self.fetch.refetch(slot, target, &mut shared.waves, self.groups);
+                    shared.account.counters.taken_redirects += 1;
+                }
                 Act::End => self.end_wave(now, slot),
-                Act::Barrier => self.pass_barrier(now, self.waves.waves[slot].workgroup),
+                Act::Barrier => {
+                    let workgroup = shared.waves.waves[slot].workgroup;
+                    shared.pass_barrier(now, workgroup, &mut self.issued.shadows);
+                }
                 Act::Invalidate => {
                     self.l1.invalidate();
-                    let invalidated = Invalidated { cycle: now, core: self.spec.index };
+                    let invalidated = Invalidated { cycle: now, core: shared.spec.index };
                     probe.tell(EventKind::Invalidated, || Event::Invalidated(invalidated));
                 }
             }
         }
-        acts.clear();
-        self.latches.issue_to_resolve.acts = acts;
-        for slot in lanes_of(std::mem::take(&mut self.latches.issue_to_resolve.drained)) {
-            self.activity.progress = true;
-            self.release_wave(now, slot);
+        self.issued.to_resolve.recycle(acts);
+        for slot in lanes_of(self.issued.to_resolve.take_drained()) {
+            self.departure.release_wave(now, slot);
         }
     }
 
-    /// Decides which release fences may issue in this cycle (B6).
-    pub(super) fn look_at_releases(&mut self) {
-        let waves = &mut self.waves;
-        let fences = waves.release_fences & waves.buffered & waves.resident;
-        if fences == 0 {
-            return;
+    /// Ends a wave whose lanes have all halted, in the cycle after the instruction that halted the last (R3).
+    fn end_wave(&mut self, now: Cycle, slot: Slot) {
+        let bit: SlotMask = 1 << slot;
+        let shared = &mut *self.departure.shared;
+        let waves = &mut shared.waves;
+        let wave = &mut waves.waves[slot];
+        wave.control.end();
+        wave.buffer.clear(wave.last_word);
+        let (workgroup, in_flight) = (wave.workgroup, wave.in_flight);
+        waves.buffered &= !bit;
+        waves.ended |= bit;
+        waves.fetching &= !bit;
+        waves.shadow &= !bit;
+        self.issued.shadows.forget(slot);
+        self.fetch.forget(slot, self.groups);
+        // A barrier waits for live waves only, so the end of this wave may release it.
+        shared.pass_barrier(now, workgroup, &mut self.issued.shadows);
+        if in_flight == 0 {
+            self.departure.release_wave(now, slot);
         }
-        let here = fences & !(waves.ended | waves.at_barrier | waves.shadow);
-        let performed = |&slot: &Slot| waves.waves[slot].accesses == 0;
-        let reached = lanes_of(here).filter(performed).fold(0, |reached, slot| reached | 1 << slot);
-        let passing = waves.releases.look(reached, waves.system_fences);
-        let draining = waves.draining & !fences | fences & !passing;
-        for slot in lanes_of(draining ^ waves.draining) {
-            self.activity.stale |= 1 << self.waves.waves[slot].scheduler;
+    }
+
+    /// Ends the shadows that are due.
+    pub(super) fn end_shadows(&mut self, now: Cycle) {
+        while let Some(slot) = self.issued.shadows.take_ended(now) {
+            self.departure.shared.waves.end_shadow(slot);
         }
-        self.waves.draining = draining;
     }
 }

@@ -1,13 +1,32 @@
 //! What a core is made from: parameters of the configuration and of the launch, which the simulation only reads.
 
-use super::CoreLaunch;
-use super::execute::UnitTiming;
-use super::wave::SlotMask;
-use super::workgroup::Shape;
-use crate::alu::HostVectors;
+use super::grid::Shape;
+use super::probe::Probe;
+use super::slot::SlotMask;
+use super::timing::UnitTiming;
+use crate::alu::{FRAGMENT_ROWS, HostVectors};
 use crate::clock::Cycle;
 use crate::config::{Config, IssuePolicy};
-use wave_isa::ExecClass;
+use wave_isa::{ExecClass, MMA_FRAGMENTS};
+
+/// What every core needs of a launch.
+#[derive(Debug, Clone)]
+pub struct CoreLaunch {
+    /// Index of the kernel, for faults.
+    pub kernel: usize,
+    /// Workgroup shape.
+    pub shape: Shape,
+    /// Most resident workgroups.
+    pub max_workgroups: usize,
+    /// Wave slots of each scheduler for which there are registers.
+    pub slots_per_scheduler: u32,
+    /// Bytes of device memory.
+    pub device_bytes: u64,
+    /// True if the kernel uses matrix fragments.
+    pub uses_mma: bool,
+    /// True if registers are to be read as of a cycle.
+    pub(crate) keeps_journal: bool,
+}
 
 /// The specification of a core.
 #[derive(Debug)]
@@ -75,5 +94,22 @@ impl Spec {
             skip_idle: true,
             settles_early: !launch.keeps_journal,
         }
+    }
+    /// True if instructions are settled before the stages that would decide about them.
+    #[inline]
+    pub(super) fn settles_early<P: Probe>(&self, probe: &P) -> bool {
+        probe.settles_early() && self.settles_early
+    }
+
+    /// First row of a wave's registers in the core's register file.
+    #[inline]
+    pub(super) fn slot_rows(&self, slot: usize) -> usize {
+        slot * self.rows_per_wave
+    }
+
+    /// First word of a fragment in `fragments`; kind 0 is A, 1 is B, 2 is C.
+    #[inline]
+    pub(super) fn fragment_at(&self, slot: usize, kind: usize, index: u8) -> usize {
+        ((slot * 3 + kind) * MMA_FRAGMENTS + usize::from(index)) * FRAGMENT_ROWS * self.width
     }
 }

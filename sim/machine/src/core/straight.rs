@@ -11,9 +11,7 @@
 //! Runs that visit every cycle do not use this shortcut, nor do those with an observer that is told of stages in
 //! their cycles or of what holds up an issue slot: each stage decides in its own cycle. Tests compare the two.
 
-use super::Scheduler;
-use super::collector::{Collector, Waiting};
-use super::wave::{Slot, SlotMask};
+use super::slot::{Slot, SlotMask};
 use crate::clock::Cycle;
 use wave_capture::{Capture, Misfit};
 
@@ -112,16 +110,4 @@ impl Straight {
     pub(super) fn is_empty(&self) -> bool {
         self.present == 0
     }
-}
-
-/// What the oldest instruction in the collectors of a scheduler waits for. `straight` is the number of
-/// collectors that [`Straight`] occupies.
-pub(super) fn oldest_waits(scheduler: &Scheduler, straight: usize, now: Cycle) -> Option<Waiting> {
-    let first: Option<&Collector> = scheduler.collectors.oldest();
-    let waiting = first.map(|c| c.waiting);
-    let Some(&(age, read)) = straight.checked_sub(1).map(|i| &scheduler.recent[i]) else { return waiting };
-    if first.is_some_and(|first| first.age < age) {
-        return waiting;
-    }
-    Some(if read > now { Waiting::Banks(read) } else { Waiting::Unit(read + 1) })
 }

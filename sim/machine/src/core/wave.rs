@@ -2,30 +2,17 @@
 
 use super::divergence::Divergence;
 use super::release::Releases;
+use super::slot::{Slot, SlotMask, lanes_of};
 use super::uop::{Kind, MicroOp, MicroOps, RegisterSet};
 use crate::config::Config;
 use crate::stats::MOST;
 use wave_capture::{Capture, Misfit};
 use wave_isa::{PREDICATES, Scope};
 
-/// A wave slot of a core, 0 to 63.
-pub type Slot = usize;
-
-/// An instruction of a wave between its issue and its retirement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
-pub struct InFlight {
-    /// Wave slot.
-    pub slot: Slot,
-    /// Position in the wave's issue order.
-    pub sequence: u64,
-    /// Word of the kernel.
-    pub word: u32,
-}
-
 /// The decoded instructions of a wave. They are consecutive in the kernel, so the first word and the count
 /// identify them.
 #[derive(Debug, Clone, Copy, Default, Capture)]
-pub struct InstructionBuffer {
+pub(crate) struct InstructionBuffer {
     first: u32,
     entries: u32,
 }
@@ -33,7 +20,7 @@ pub struct InstructionBuffer {
 impl InstructionBuffer {
     /// Adds the instruction behind the last; `word` is its first word.
     #[inline]
-    pub fn push(&mut self, word: u32) {
+    pub(crate) fn push(&mut self, word: u32) {
         if self.entries == 0 {
             self.first = word;
         }
@@ -42,13 +29,13 @@ impl InstructionBuffer {
 
     /// The word of the oldest instruction.
     #[inline]
-    pub fn front(&self) -> Option<u32> {
+    pub(crate) fn front(&self) -> Option<u32> {
         (self.entries > 0).then_some(self.first)
     }
 
     /// Takes the oldest instruction. The one behind it starts at the word `next`.
     #[inline]
-    pub fn pop(&mut self, next: u32) {
+    pub(crate) fn pop(&mut self, next: u32) {
         debug_assert!(self.entries > 0, "pop of an empty instruction buffer");
         self.entries -= 1;
         self.first = next;
@@ -56,33 +43,33 @@ impl InstructionBuffer {
 
     /// Number of instructions.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries as usize
     }
 
     /// True if there is none.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.entries == 0
     }
 
     /// Drops all entries. The next instruction starts at the word `next`.
     #[inline]
-    pub fn clear(&mut self, next: u32) {
+    pub(crate) fn clear(&mut self, next: u32) {
         self.entries = 0;
         self.first = next;
     }
 
     /// Word of the instruction that the wave issues next, whether or not it has been fetched.
     #[inline]
-    pub fn next(&self) -> u32 {
+    pub(crate) fn next(&self) -> u32 {
         self.first
     }
 }
 
 /// One wave slot.
 #[derive(Debug, Clone, Capture)]
-pub struct Wave {
+pub(crate) struct Wave {
     /// Active mask, divergence stack and call stack.
     pub control: Divergence,
     /// Lanes in which each predicate is true.
@@ -126,14 +113,11 @@ pub struct Wave {
     pub(crate) last_word: u32,
 }
 
-/// One bit per wave slot.
-pub type SlotMask = u64;
-
 /// All wave slots of a core. The masks have a bit per slot; most say what the wave's next instruction waits
 /// for.
 #[derive(Debug, Clone, Capture)]
 #[sound]
-pub struct Waves {
+pub(crate) struct Waves {
     /// Per slot.
     pub waves: Vec<Wave>,
     /// Per slot, the slots whose waves arrived before its own.
@@ -181,6 +165,9 @@ pub struct Waves {
     pub(crate) has_room: SlotMask,
     /// The instruction buffers of these waves have changed in this cycle.
     changed_buffers: SlotMask,
+    /// Bit s: scheduler s has to look for a wave to issue. Nothing has changed for the others since they last looked, so
+    /// they would find none again, for the same reason. What changes a wave's state here sets its scheduler's bit.
+    stale: u32,
     #[spec]
     buffer_entries: usize,
     #[spec]
@@ -189,7 +176,7 @@ pub struct Waves {
 
 impl Waves {
     /// Empty slots.
-    pub fn new(config: &Config) -> Waves {
+    pub(crate) fn new(config: &Config) -> Waves {
         let core = &config.core;
         let wave = Wave {
             control: Divergence::new(core.divergence_depth as usize, core.call_depth as usize),
@@ -244,6 +231,7 @@ impl Waves {
             releases: Releases::new(config.l2.slices),
             has_room: 0,
             changed_buffers: 0,
+            stale: 0,
             buffer_entries: core.fetch.buffer_entries as usize,
             fetch_words: core.fetch.words as usize,
         }
@@ -288,7 +276,7 @@ impl Waves {
     }
 
     /// Starts a wave in a free slot, at the kernel's first word.
-    pub fn start(&mut self, slot: Slot, lanes: u64, workgroup: usize, wave_id: u32) {
+    pub(crate) fn start(&mut self, slot: Slot, lanes: u64, workgroup: usize, wave_id: u32) {
         let wave = &mut self.waves[slot];
         wave.control.start(lanes);
         wave.predicates = [0; PREDICATES];
@@ -323,6 +311,88 @@ impl Waves {
         self.older.iter_mut().for_each(|older| *older &= !bit);
         self.older[slot] = self.resident & !bit;
         self.resident |= bit;
+        self.touch(slot);
+    }
+
+    /// The state of a wave has changed: its scheduler looks again.
+    #[inline]
+    fn touch(&mut self, slot: Slot) {
+        self.stale |= 1 << self.waves[slot].scheduler;
+    }
+
+    /// The collectors of these schedulers (bits) have changed, or what their policies know: they look again.
+    #[inline]
+    pub(super) fn look_again(&mut self, schedulers: u32) {
+        self.stale |= schedulers;
+    }
+
+    /// The next scheduler from `first` on that has to look. It need not look again until something changes.
+    #[inline]
+    pub(super) fn take_stale(&mut self, first: usize) -> Option<usize> {
+        let rest = self.stale >> first;
+        if rest == 0 {
+            return None;
+        }
+        let scheduler = first + rest.trailing_zeros() as usize;
+        self.stale &= !(1 << scheduler);
+        Some(scheduler)
+    }
+
+    /// Schedulers that have to look, as bits.
+    #[inline]
+    pub(super) fn stale(&self) -> u32 {
+        self.stale
+    }
+
+    /// True if this cycle has changed what the next one begins with: buffers and accesses of waves, or the end of what
+    /// release fences wait for.
+    #[inline]
+    pub(super) fn has_changed(&self) -> bool {
+        self.changed_buffers | self.performed | self.loaded != 0
+            || self.waiting_releases() != 0 && self.releases.is_over()
+    }
+
+    /// A wave is in a shadow from now on (B1).
+    #[inline]
+    pub(super) fn begin_shadow(&mut self, slot: Slot) {
+        self.shadow |= 1 << slot;
+        self.touch(slot);
+    }
+
+    /// The shadow of a wave is over.
+    #[inline]
+    pub(super) fn end_shadow(&mut self, slot: Slot) {
+        self.shadow &= !(1 << slot);
+        self.touch(slot);
+    }
+
+    /// These waves have read their operands. The collectors of these schedulers (bits) have changed.
+    #[inline]
+    pub(super) fn have_read(&mut self, slots: SlotMask, schedulers: u32) {
+        self.collecting &= !slots;
+        self.stale |= schedulers;
+    }
+
+    /// Waves whose next instruction is a fence that releases.
+    #[inline]
+    fn waiting_releases(&self) -> SlotMask {
+        self.release_fences & self.buffered & self.resident
+    }
+
+    /// Decides which release fences may issue in this cycle (B6).
+    #[inline]
+    pub(super) fn look_at_releases(&mut self) {
+        let fences = self.waiting_releases();
+        if fences == 0 {
+            return;
+        }
+        let here = fences & !(self.ended | self.at_barrier | self.shadow);
+        let performed = |&slot: &Slot| self.waves[slot].accesses == 0;
+        let reached = lanes_of(here).filter(performed).fold(0, |reached, slot| reached | 1 << slot);
+        let passing = self.releases.look(reached, self.system_fences);
+        let draining = self.draining & !fences | fences & !passing;
+        lanes_of(draining ^ self.draining).for_each(|slot| self.touch(slot));
+        self.draining = draining;
     }
 
     /// Per slot, the slots whose waves arrived before its own; meaningful for resident ones.
@@ -337,7 +407,7 @@ impl Waves {
 
     /// The slot in `slots`, which is not empty, whose wave arrived first.
     #[inline]
-    pub fn oldest(&self, slots: SlotMask) -> Slot {
+    pub(crate) fn oldest(&self, slots: SlotMask) -> Slot {
         let mut oldest = slots.trailing_zeros() as Slot;
         loop {
             let older = slots & self.older[oldest];
@@ -349,24 +419,26 @@ impl Waves {
     }
 
     /// Frees a slot.
-    pub fn release(&mut self, slot: Slot) {
+    pub(crate) fn release(&mut self, slot: Slot) {
         let bit = 1 << slot;
         self.resident &= !bit;
         self.ended &= !bit;
         self.buffered &= !bit;
+        self.touch(slot);
     }
 
     /// Called at the begin of a cycle. What the cycle before has changed in the instruction buffers counts for fetch
-    /// from now on. Returns the waves whose next instruction waits for accesses of which some were performed then.
+    /// from now on, and what it has performed for the waves whose next instruction waits for that.
     #[inline]
-    pub(crate) fn begin_cycle(&mut self) -> SlotMask {
+    pub(super) fn begin_cycle(&mut self, ops: &MicroOps) {
         let mut changed = std::mem::take(&mut self.changed_buffers);
         while changed != 0 {
             let slot = changed.trailing_zeros() as Slot;
             changed &= changed - 1;
             self.put_room(slot, self.waves[slot].buffer.len());
         }
-        (std::mem::take(&mut self.performed) | std::mem::take(&mut self.loaded)) & self.draining
+        let performed = std::mem::take(&mut self.performed) | std::mem::take(&mut self.loaded);
+        lanes_of(performed & self.draining).for_each(|slot| self.refresh(slot, ops));
     }
 
     #[inline]
@@ -401,13 +473,14 @@ impl Waves {
 
     /// The micro-operation at the head of the wave's buffer.
     #[inline]
-    pub fn head<'a>(&self, slot: Slot, ops: &'a MicroOps) -> Option<&'a MicroOp> {
+    pub(crate) fn head<'a>(&self, slot: Slot, ops: &'a MicroOps) -> Option<&'a MicroOp> {
         self.waves[slot].buffer.front().map(|word| ops.get(word))
     }
 
     /// Recomputes what a wave's next instruction waits for. Call it whenever the head of its buffer, its
     /// pending writes or its outstanding accesses change.
-    pub fn refresh(&mut self, slot: Slot, ops: &MicroOps) {
+    pub(crate) fn refresh(&mut self, slot: Slot, ops: &MicroOps) {
+        self.touch(slot);
         let bit: SlotMask = 1 << slot;
         let wave = &self.waves[slot];
         let Some(word) = wave.buffer.front() else {
@@ -462,13 +535,13 @@ impl Waves {
 
     /// True if the next instruction waits for earlier ones, so that a retirement may make it ready.
     #[inline]
-    pub fn waits(&self, slot: Slot) -> bool {
+    pub(crate) fn waits(&self, slot: Slot) -> bool {
         (!self.hazard_free | self.draining) >> slot & 1 != 0
     }
 
     /// Waves whose next instruction could issue, given a free collector if it needs one.
     #[inline]
-    pub fn ready(&self) -> SlotMask {
+    pub(crate) fn ready(&self) -> SlotMask {
         self.resident
             & self.buffered
             & self.hazard_free

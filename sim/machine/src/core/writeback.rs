@@ -1,149 +1,75 @@
-//! Register write ports, and the instructions in the execution units until they retire.
+//! The write-back stage.
 
-use super::wave::InFlight;
-use crate::clock::{Cycle, NEVER};
-use wave_capture::{Capture, Misfit};
+use super::collector::bank_of;
+use super::completions::Completions;
+use super::lsu::Lsu;
+use super::probe::{Event, EventKind, Probe, Stage};
+use super::retire::Retirement;
+use super::scheduler::Scheduler;
+use super::uop::MicroOps;
+use super::write_ports::WritePorts;
+use crate::alu;
+use crate::clock::Cycle;
 
-/// Write ports of one scheduler's register file: which banks are written in each of the coming cycles.
-///
-/// A unit's latency is fixed, so the ports of a result are reserved when its instruction leaves the collector
-/// (X3). Loads use free ports (W2).
-#[derive(Debug, Clone, Capture)]
-pub(crate) struct WritePorts {
-    /// Indexed by cycle modulo the length: the cycle that the entry describes, and the banks written in it as
-    /// bits.
-    #[fixed]
-    reserved: Vec<(Cycle, u32)>,
-    #[spec]
-    mask: u64,
-    #[spec]
-    ports: u32,
+/// The write-back stage.
+pub(super) struct WriteBack<'c> {
+    pub retirement: Retirement<'c>,
+    /// Whose write ports loads share with the units.
+    pub schedulers: &'c [Scheduler],
+    /// From dispatch.
+    pub completions: &'c mut Completions,
+    /// From the load/store unit: complete loads.
+    pub lsu: &'c mut Lsu,
 }
 
-impl WritePorts {
-    /// `ports` write ports; reservations reach less than `horizon` cycles ahead. `horizon` is a power of two.
-    pub(crate) fn new(ports: u32, horizon: usize) -> WritePorts {
-        WritePorts { reserved: vec![(NEVER, 0); horizon], mask: horizon as u64 - 1, ports }
-    }
-
-    /// True if a row of this bank can be written in that cycle.
-    #[inline]
-    pub(crate) fn free(&self, cycle: Cycle, bank: u32) -> bool {
-        self.with(cycle, bank).is_some()
-    }
-
-    /// The banks that are written in a cycle if this one is too; `None` if it cannot.
-    #[inline]
-    fn with(&self, cycle: Cycle, bank: u32) -> Option<u32> {
-        let (about, reserved) = self.reserved[(cycle & self.mask) as usize];
-        let taken = if about == cycle { reserved } else { 0 };
-        let is_free = taken == 0 || taken >> bank & 1 == 0 && taken.count_ones() < self.ports;
-        is_free.then_some(taken | 1 << bank)
-    }
-
-    /// Reserves a port for each row of a result and its bank, for the first row in the cycle `first`, for each other one
-    /// cycle later. If one is taken, reserves none and returns false.
-    #[inline]
-    pub(crate) fn book<const ROWS: usize>(&mut self, banks: [u32; ROWS], first: Cycle) -> bool {
-        let mut entries = [(0, 0); ROWS];
-        for (row, (entry, bank)) in entries.iter_mut().zip(banks).enumerate() {
-            let cycle = first + row as Cycle;
-            let Some(taken) = self.with(cycle, bank) else { return false };
-            *entry = (cycle, taken);
-        }
-        for entry in entries {
-            self.reserved[(entry.0 & self.mask) as usize] = entry;
-        }
-        true
-    }
-}
-
-/// Instructions in the execution units: a timing wheel indexed by the cycle of their last row.
-///
-/// Their results are in the register file already, which no one can observe: until an instruction retires,
-/// the scoreboard blocks all later readers and writers of its destinations, and all earlier instructions have
-/// read their operands.
-#[derive(Debug, Clone, Capture)]
-#[sound]
-pub(crate) struct Completions {
-    #[fixed]
-    wheel: Vec<Vec<InFlight>>,
-    #[fixed]
-    occupied: Vec<u64>,
-    #[spec]
-    mask: u64,
-}
-
-/// Most rows of an execution unit's result (an f64 pair, a 64-lane ballot).
-pub(crate) const MAX_RESULT_ROWS: usize = 2;
-
-impl Completions {
-    /// A wheel of `horizon` cycles: a power of two, at least 64.
-    pub(crate) fn new(horizon: usize) -> Completions {
-        Completions {
-            wheel: vec![Vec::with_capacity(4); horizon],
-            occupied: vec![0; horizon / 64],
-            mask: horizon as u64 - 1,
-        }
-    }
-
-    fn sound(&self) -> Result<(), Misfit> {
-        let is_occupied = |at: usize| self.occupied[at / 64] >> (at % 64) & 1 != 0;
-        let mut lists = self.wheel.iter().enumerate();
-        Misfit::agrees(lists.all(|(at, list)| is_occupied(at) != list.is_empty()), "occupied")
-    }
-
-    /// All instructions, in no particular order.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &InFlight> {
-        self.wheel.iter().flatten()
-    }
-
-    /// Schedules a retirement in `cycle`, less than the horizon ahead.
-    #[inline]
-    pub(crate) fn schedule(&mut self, cycle: Cycle, retired: InFlight) {
-        let at = (cycle & self.mask) as usize;
-        self.wheel[at].push(retired);
-        self.occupied[at / 64] |= 1 << (at % 64);
-    }
-
-    /// Takes the instructions that retire in this cycle. Give the list back with [`Completions::recycle`].
-    #[inline]
-    pub(crate) fn due(&mut self, now: Cycle) -> Option<Vec<InFlight>> {
-        let at = (now & self.mask) as usize;
-        if self.occupied[at / 64] >> (at % 64) & 1 == 0 {
-            return None;
-        }
-        self.occupied[at / 64] &= !(1 << (at % 64));
-        Some(std::mem::take(&mut self.wheel[at]))
-    }
-
-    /// Gives back the storage of a list from [`Completions::due`].
-    #[inline]
-    pub(crate) fn recycle(&mut self, now: Cycle, mut list: Vec<InFlight>) {
-        list.clear();
-        self.wheel[(now & self.mask) as usize] = list;
-    }
-
-    /// Instructions and the cycles in which they retire, in no particular order. `now` is the next cycle.
-    pub(crate) fn iter(&self, now: Cycle) -> impl Iterator<Item = (Cycle, &InFlight)> {
-        let ahead =
-            (now..now + self.mask + 1).map(|cycle| (cycle, &self.wheel[(cycle & self.mask) as usize]));
-        ahead.flat_map(|(cycle, list)| list.iter().map(move |it| (cycle, it)))
-    }
-
-    /// The first cycle after `now` in which something retires, or [`NEVER`].
-    pub(crate) fn next_due(&self, now: Cycle) -> Cycle {
-        let horizon = self.mask + 1;
-        let mut ahead = 1;
-        while ahead < horizon {
-            let at = ((now + ahead) & self.mask) as usize;
-            let rest = self.occupied[at / 64] >> (at % 64);
-            if rest != 0 {
-                let hit = ahead + u64::from(rest.trailing_zeros());
-                return if hit < horizon { now + hit } else { NEVER };
+impl WriteBack<'_> {
+    /// Retires instructions of the execution units, then writes one row of a load (W1, W2).
+    pub(super) fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        if let Some(due) = self.completions.due(now) {
+            for &retired in &due {
+                probe.tell(EventKind::Stage, || {
+                    // The rows were written one a cycle, the last in this cycle.
+                    let rows = ops.get(retired.word).rows.destination_rows.max(1);
+                    let cycle = now + 1 - Cycle::from(rows);
+                    Event::Stage(self.retirement.shared.step_of(cycle, retired, Stage::WriteBack))
+                });
+                self.retirement.retire(now, retired, ops, probe);
             }
-            ahead += 64 - (at % 64) as u64;
+            self.completions.recycle(now, due);
         }
-        NEVER
+        self.write_back_load(now, ops, probe);
+    }
+
+    /// Writes one row of the oldest complete load if its bank and a write port are free in this cycle (W2).
+    fn write_back_load<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+        let Some((access, row)) = self.lsu.returning() else { return };
+        let slot = access.slot;
+        let op = ops.get(access.word);
+        let register = op.rows.destination + row;
+        let wave = &self.retirement.shared.waves.waves[slot];
+        let bank = bank_of(register, wave.swizzle, self.retirement.shared.spec.bank_mask);
+        let ports: &WritePorts = &self.schedulers[usize::from(wave.scheduler)].write_ports;
+        if !ports.free(now, bank) {
+            self.retirement.shared.account.counters.write_port_conflicts += 1;
+            return;
+        }
+        let at = (slot * self.retirement.shared.spec.rows_per_wave + usize::from(register))
+            * self.retirement.shared.spec.width;
+        let values = access.output_row(row, self.retirement.shared.spec.width);
+        let mask = if access.forgotten { 0 } else { access.mask };
+        alu::merge(
+            self.retirement.shared.spec.host,
+            mask,
+            values,
+            &mut self.retirement.file.registers[at..][..self.retirement.shared.spec.width],
+        );
+        if row == 0 {
+            probe.tell(EventKind::Stage, || {
+                Event::Stage(self.retirement.shared.step_of(now, access.in_flight(), Stage::WriteBack))
+            });
+        }
+        if let Some(retired) = self.lsu.row_written(op.rows.destination_rows) {
+            self.retirement.retire_access(now, retired, ops, probe);
+        }
     }
 }

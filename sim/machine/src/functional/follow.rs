@@ -15,7 +15,7 @@ use super::wave::{Doing, Wave, Workgroup};
 use super::{Execution, Limits, Progress, RunError};
 use crate::clock::Cycle;
 use crate::config::Config;
-use crate::core::handover::Stand;
+use crate::core::standing::Stand;
 use crate::stats::CoreCounters;
 use std::collections::{HashMap, VecDeque};
 

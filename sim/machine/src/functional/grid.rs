@@ -10,9 +10,9 @@ use super::turn::{Lanes, Memories, Pause, Watch};
 use super::wave::{Doing, Wave, Workgroup};
 use super::{Limits, Progress, RunError, Standstill, Stop, Until};
 use crate::config::Config;
+use crate::core::grid::{index_of, position};
 use crate::core::occupancy::Occupancy;
 use crate::core::report::{WaitsFor, WaveReport};
-use crate::core::workgroup::{index_of, position};
 use std::ops::Range;
 use wave_isa::program::Launch;
 

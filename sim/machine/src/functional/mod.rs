@@ -18,10 +18,10 @@ mod turn;
 mod wave;
 
 use crate::config::Config;
+use crate::core::grid::Shape;
 use crate::core::occupancy::{LaunchError, Occupancy};
 use crate::core::report::{self, WaveReport};
 use crate::core::uop::MicroOps;
-use crate::core::workgroup::Shape;
 use crate::stats::{CoreCounters, Declared};
 pub(crate) use follow::{Issued, Leap};
 pub(crate) use footprint::Footprint;
@@ -105,7 +105,7 @@ pub struct Standstill {
     /// puts its workgroup.
     pub waves: Vec<WaveReport>,
     /// What those that poll do in a round of their loop.
-    pub doing: Vec<report::Doing>,
+    pub doing: Vec<report::SpinReport>,
 }
 
 /// Why a launch did not end.

@@ -105,9 +105,10 @@ pub(super) fn round(
 
 impl Watch {
     /// As a report has it, of the wave in this core and slot.
-    pub(super) fn doing(self, core: u32, slot: usize) -> report::Doing {
+    pub(super) fn doing(self, core: u32, slot: usize) -> report::SpinReport {
         let words = self.words.0..=self.words.1;
-        let (reads, writes) = (report::Doing::locations(self.reads), report::Doing::locations(self.writes));
-        report::Doing { core, slot, again: true, words, reads, writes }
+        let (reads, writes) =
+            (report::SpinReport::locations(self.reads), report::SpinReport::locations(self.writes));
+        report::SpinReport { core, slot, again: true, words, reads, writes }
     }
 }

@@ -3,9 +3,9 @@
 use super::follow::Course;
 use crate::alu::FRAGMENT_ROWS;
 use crate::core::divergence::Divergence;
-use crate::core::handover::Standing;
+use crate::core::grid::Shape;
+use crate::core::standing::Standing;
 use crate::core::uop::MicroOps;
-use crate::core::workgroup::Shape;
 use wave_isa::{MMA_FRAGMENTS, PREDICATES};
 
 /// What a wave does next.

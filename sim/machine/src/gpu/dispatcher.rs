@@ -3,7 +3,8 @@
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER, exchange, may_plan};
 use crate::config::{Config, Dispatch};
 use crate::core::Core;
-use crate::core::workgroup::{Start, position};
+use crate::core::grid::{Start, position};
+use crate::core::view::CoreView;
 use crate::memory::BitSet;
 use crate::registry::{DispatchChoice, DispatchPolicy, DispatchSetup, Maker, PlugIn, Plugged};
 use wave_capture::{Capture, Misfit};
@@ -111,7 +112,7 @@ impl Dispatcher {
         for (core, (links, &free)) in cores.zip(self.cores.iter().zip(&self.free)) {
             Misfit::agrees(links.starts.agrees_with(&core.links.starts, now), "starts")?;
             Misfit::agrees(core.links.done.agrees_with(&links.done, now), "done")?;
-            let here = core.workgroups_here().iter().sum::<usize>();
+            let here = CoreView::of(core).workgroups_here().iter().sum::<usize>();
             let taken = here + links.starts.entries().count() + links.done.len();
             Misfit::agrees(taken + free as usize == resident as usize, "free")?;
             under_way += taken as u64;

@@ -10,8 +10,9 @@ use crate::config::{Config, Topology};
 use crate::core::Core;
 use crate::core::collector::Collector;
 use crate::core::divergence::Frame;
-use crate::core::execute::UnitTiming;
-use crate::core::wave::{InFlight, Wave};
+use crate::core::slot::InFlight;
+use crate::core::timing::UnitTiming;
+use crate::core::wave::Wave;
 use crate::memory::{Reply, Request, Values};
 use wave_isa::MMA_FRAGMENTS;
 

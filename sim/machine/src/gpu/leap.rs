@@ -13,6 +13,8 @@
 use super::machine::Machine;
 use super::{Progress, RunError, RunOptions};
 use crate::clock::Cycle;
+use crate::core::handover::Handover;
+use crate::core::view::CoreView;
 use crate::functional::{self, Execution, Issued, Leap, Limits, Until};
 use crate::memory::Pages;
 use crate::stats::CoreCounters;
@@ -70,7 +72,8 @@ impl Machine {
     /// is faster than others shows before and behind it.
     pub fn look_at_waves(&mut self, companion: &mut Companion) {
         if let Some((run, ..)) = self.running_mut() {
-            let stands = run.cores.iter().filter_map(|core| core.stands(run.cores.len())).flatten();
+            let stands =
+                run.cores.iter().filter_map(|core| CoreView::of(core).stands(run.cores.len())).flatten();
             companion.looked = (run.now(), stands.map(|it| ((it.group, it.wave), it.issued)).collect());
         }
     }
@@ -90,7 +93,7 @@ impl Machine {
         let cores = run.cores.len();
         let mut stands = Vec::new();
         for core in run.cores.iter() {
-            let Some(of_core) = core.stands(cores) else { return Ok(Leapt::NotNow) };
+            let Some(of_core) = CoreView::of(core).stands(cores) else { return Ok(Leapt::NotNow) };
             stands.extend(of_core);
         }
         let (now, limits) = (run.now(), Limits { max_instructions: None, stop: run.options().stop });
@@ -124,14 +127,20 @@ impl Machine {
         let ops = Arc::clone(&run.spec.ops);
         for index in 0..cores {
             let core = run.cores.get_mut(index).0;
-            core.forget_in_flight(&ops);
+            Handover::to(core).forget_in_flight(&ops);
             core.refresh_l1(|address| memory.line(address));
         }
         let places: BTreeSet<usize> = stands.iter().map(|stand| stand.place).collect();
         for place in places {
             let workgroup = companion.execution.workgroup(place);
             let core = run.cores.get_mut(place % cores).0;
-            core.put(now, (place / cores, workgroup.id), &workgroup.local, workgroup.standing(), &ops);
+            Handover::to(core).put(
+                now,
+                (place / cores, workgroup.id),
+                &workgroup.local,
+                workgroup.standing(),
+                &ops,
+            );
         }
         run.dispatcher.pass(companion.execution.started().0 - run.dispatcher.sent());
         Ok(Leapt::Counted(Box::new(counters)))

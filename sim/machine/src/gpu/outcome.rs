@@ -2,10 +2,11 @@
 
 use super::occupancy::{LaunchError, Occupancy};
 use super::run::Run;
-use super::spin::Doing;
+use super::spin::SpinReport;
 use crate::clock::Cycle;
 use crate::core::probe::{Level, Sample};
 use crate::core::report::WaveReport;
+use crate::core::view::CoreView;
 use crate::memory::{Jitter, L1Counters, LinkCounters, MemoryCounters, MemorySystem};
 use crate::registry::{PlugIn, Sums};
 use crate::stats::{CoreCounters, SlotUse};
@@ -118,7 +119,7 @@ pub struct NoProgress {
     /// Every wave that has not ended.
     pub waves: Vec<WaveReport>,
     /// Activity of waves after the run was stopped. Empty if nothing moves.
-    pub doing: Vec<Doing>,
+    pub doing: Vec<SpinReport>,
 }
 
 /// Why a kernel did not finish.
@@ -157,7 +158,7 @@ impl Run {
         };
         for core in self.cores.iter_mut() {
             core.close(next_start);
-            let (counters, slots) = core.counted();
+            let (counters, slots) = CoreView::of(core).counted();
             report.core += &counters;
             report.slots.iter_mut().zip(slots).for_each(|(sum, n)| *sum += n);
         }
@@ -173,7 +174,7 @@ impl Run {
     fn plug_in_counters(&self, memory: &MemorySystem) -> Vec<u64> {
         let mut sums = Sums::new();
         let mut add = |plug_in: &'static PlugIn, values: Vec<u64>| sums.add(plug_in, &values);
-        self.cores.iter().for_each(|core| core.plug_in_counters(&mut add));
+        self.cores.iter().for_each(|core| CoreView::of(core).plug_in_counters(&mut add));
         self.dispatcher.plug_in_counters(&mut add);
         memory.plug_in_counters(&mut add);
         let since = |(now, before): (u64, &u64)| now.saturating_sub(*before);
@@ -195,11 +196,11 @@ impl Run {
         let levels = &mut sample.levels;
         (levels[Level::L2Mshrs as usize], levels[Level::DramQueue as usize]) = memory.levels();
         for core in self.cores.iter() {
-            let (counters, slots, l1) = core.account(self.now);
+            let (counters, slots, l1) = CoreView::of(core).account(self.now);
             sample.core += &counters;
             sample.slots.iter_mut().zip(slots).for_each(|(sum, n)| *sum += n);
             sample.l1 += l1;
-            core.add_levels(&mut sample.levels);
+            CoreView::of(core).add_levels(&mut sample.levels);
         }
         sample.l1 = sample.l1.since(&self.before.1);
         sample
@@ -209,7 +210,11 @@ impl Run {
         Box::new(NoProgress {
             cycle: cycle - self.start,
             workgroups: (self.dispatcher.finished(), self.dispatcher.total()),
-            waves: self.cores.iter().flat_map(|core| core.wave_reports(&self.spec.ops)).collect(),
+            waves: self
+                .cores
+                .iter()
+                .flat_map(|core| CoreView::of(core).wave_reports(&self.spec.ops))
+                .collect(),
             doing: Vec::new(),
         })
     }

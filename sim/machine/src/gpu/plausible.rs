@@ -8,7 +8,8 @@ use super::release::Phase;
 use super::run::Run;
 use crate::clock::{Cycle, END_OF_TIME, NEVER, may_plan};
 use crate::config::Config;
-use crate::core::Core;
+use crate::core::fetch::ICACHE_TAG;
+use crate::core::view::CoreView;
 use crate::memory::{L1, MemoryPort, MemorySystem};
 use wave_capture::Misfit;
 
@@ -67,7 +68,11 @@ impl Run {
         let ahead = now + self.spec.dispatcher_latency + self.quantum() + 1;
         Misfit::in_range(cycles.iter().all(|&at| self.start <= at && at <= ahead), "phase")?;
         if self.phase == Phase::Running {
-            let slots = self.cores.iter().map(|core| core.account(now).1.iter().sum::<u64>()).sum::<u64>();
+            let slots = self
+                .cores
+                .iter()
+                .map(|core| CoreView::of(core).account(now).1.iter().sum::<u64>())
+                .sum::<u64>();
             let all = (now - self.start) * self.spec.slots_per_cycle;
             Misfit::agrees(slots == all, "slots")?;
         }
@@ -87,7 +92,7 @@ pub(super) fn check_caches(
     let packets = memory.check(&bounds, caches.iter().map(|(_, port)| port));
     let packets = packets.map_err(|misfit| misfit.within("memory"))?;
     for ((l1, _), packets) in caches.iter().zip(packets) {
-        packets.check(l1, &bounds, Core::ICACHE).map_err(|misfit| misfit.within("caches"))?;
+        packets.check(l1, &bounds, ICACHE_TAG).map_err(|misfit| misfit.within("caches"))?;
     }
     Ok(())
 }

@@ -11,9 +11,11 @@ use super::telling::{begin_telling, tell_memory_side, tell_rest};
 use super::{Progress, RunError, RunOptions};
 use crate::clock::{Cycle, NEVER, link};
 use crate::config::{Config, ReleaseScope};
+use crate::core::grid::{Shape, index_of};
+use crate::core::handover::Handover;
 use crate::core::probe::{Event, EventKind, Probe, Wants};
 use crate::core::uop::MicroOps;
-use crate::core::workgroup::{Shape, index_of};
+use crate::core::view::CoreView;
 use crate::core::{Core, CoreLaunch, Links};
 use crate::functional::Execution;
 use crate::memory::state::State;
@@ -172,7 +174,7 @@ impl Run {
         residents.sort_by_key(|(_, it)| index_of(it.id, grid));
         for &(place, workgroup) in &residents {
             let core = self.cores.get_mut(place % cores).0;
-            core.take_over(
+            Handover::to(core).take_over(
                 start,
                 (place / cores, workgroup.id),
                 &workgroup.local,
@@ -464,7 +466,7 @@ impl Run {
     /// Reads what the machine holds at the end of a cycle, up to which it has run.
     pub(super) fn look(&mut self, cycle: Cycle, memory: &mut MemorySystem, state: &mut State) {
         state.values.clear();
-        self.cores.iter().for_each(|core| core.look(cycle, &mut state.values));
+        self.cores.iter().for_each(|core| CoreView::of(core).look(cycle, &mut state.values));
         memory.look(cycle, state);
     }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use wave_capture::{Capture, Reader, Writer};
 use wave_isa::table::{AccessKind, Space};
 
-pub use crate::core::report::{Doing, Location};
+pub use crate::core::report::{Location, SpinReport};
 
 #[derive(Debug, Default)]
 struct Seen {
@@ -33,16 +33,16 @@ pub(crate) struct Spin {
 
 impl Spin {
     /// What each wave did, ordered by core and slot.
-    pub(crate) fn waves(self) -> Vec<Doing> {
+    pub(crate) fn waves(self) -> Vec<SpinReport> {
         let one = |((core, slot), seen): ((u32, usize), Seen)| {
             let (first, last) = (*seen.words.first()?, *seen.words.last()?);
-            Some(Doing {
+            Some(SpinReport {
                 core,
                 slot,
                 again: seen.again,
                 words: first..=last,
-                reads: Doing::locations(seen.reads),
-                writes: Doing::locations(seen.writes),
+                reads: SpinReport::locations(seen.reads),
+                writes: SpinReport::locations(seen.writes),
             })
         };
         self.waves.into_iter().filter_map(one).collect()
@@ -97,7 +97,7 @@ impl Spin {
 
 impl Run {
     /// What waves do in the next cycles. The run is then put back to where it is.
-    pub(super) fn doing(&mut self, memory: &mut MemorySystem) -> Vec<Doing> {
+    pub(super) fn doing(&mut self, memory: &mut MemorySystem) -> Vec<SpinReport> {
         let mut here = Writer::default();
         self.save(&mut here);
         memory.save(&mut here);

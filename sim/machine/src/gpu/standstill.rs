@@ -21,6 +21,7 @@ use crate::core::probe::{
 };
 use crate::core::report::{WaitsFor, WaveReport};
 use crate::core::uop::Kind;
+use crate::core::view::CoreView;
 use crate::memory::MemorySystem;
 use crate::stats::MOST;
 use std::collections::BTreeMap;
@@ -159,7 +160,7 @@ impl Run {
     fn is_settled(&self, memory: &mut MemorySystem) -> bool {
         memory.run(self.now, self.now);
         self.dispatcher.next_event(self.now) == NEVER
-            && self.cores.iter().all(|core| core.agrees_with(memory))
+            && self.cores.iter().all(|core| CoreView::of(core).agrees_with(memory))
     }
 }
 
@@ -234,7 +235,7 @@ impl Repetition {
     /// Starts a part.
     fn begin<'c>(&mut self, cores: impl Iterator<Item = &'c Core>) {
         for core in cores {
-            for (slot, first, before) in core.under_way() {
+            for (slot, first, before) in CoreView::of(core).under_way() {
                 let known = self.waves.entry((core.index(), slot));
                 // A wave that started since has no earlier instructions.
                 self.is_over |= self.has_begun && matches!(known, Entry::Vacant(_));

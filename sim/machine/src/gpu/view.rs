@@ -6,7 +6,7 @@
 
 use super::machine::Machine;
 use crate::core::uop::MicroOps;
-use crate::core::view::WaveView;
+use crate::core::view::{CoreView, WaveView};
 use crate::core::{Core, account};
 use crate::memory::state::{self, Signal};
 use crate::memory::{CacheLine, Holder, LineData};
@@ -18,8 +18,8 @@ impl Machine {
         self.running().into_iter().flat_map(|run| run.cores.iter())
     }
 
-    fn core(&self, core: u32) -> Option<&Core> {
-        self.cores().nth(core as usize)
+    fn core(&self, core: u32) -> Option<CoreView<'_>> {
+        self.cores().nth(core as usize).map(CoreView::of)
     }
 
     /// The decoded kernel of the launch that runs.
@@ -40,7 +40,7 @@ impl Machine {
     /// All resident waves, by core and slot.
     pub fn waves(&self) -> Vec<WaveView> {
         let Some(run) = self.running() else { return Vec::new() };
-        run.cores.iter().flat_map(|core| core.wave_views(run.now, &run.spec.ops)).collect()
+        run.cores.iter().flat_map(|core| CoreView::of(core).wave_views(run.now, &run.spec.ops)).collect()
     }
 
     /// The wave in a slot, if there is one.
@@ -90,7 +90,7 @@ impl Machine {
 
     /// Lines in the L1 of a core, in the order of its frames.
     pub fn l1_lines(&self, core: u32) -> Vec<CacheLine> {
-        self.core(core).map_or_else(Vec::new, |core| core.l1().lines())
+        self.cores().nth(core as usize).map_or_else(Vec::new, |core| core.l1().lines())
     }
 
     /// Lines in an L2 slice, in the order of its frames.

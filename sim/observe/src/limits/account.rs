@@ -6,7 +6,7 @@ use super::watch::Watch;
 use std::collections::BTreeSet;
 use wave_isa::{ExecClass, WORD_BYTES};
 use wave_machine::config::Config;
-use wave_machine::core::execute::UnitTiming;
+use wave_machine::core::timing::UnitTiming;
 use wave_machine::core::wait::Wait;
 use wave_machine::gpu::KernelReport;
 use wave_machine::memory::MemoryCounters;

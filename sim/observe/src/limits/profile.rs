@@ -10,12 +10,12 @@ use wave_isa::ExecClass;
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::core::collector::Waiting;
 use wave_machine::core::probe::{
     Charge, Going, Issued, LineAccess, LocalAccess, Results, Stage, StageEvent, Waits,
 };
+use wave_machine::core::slot::Slot;
 use wave_machine::core::uop::{Kind, MicroOps, RegisterSet};
-use wave_machine::core::wave::Slot;
+use wave_machine::core::wait::Wait;
 use wave_machine::memory::L1Counters;
 use wave_machine::stats::SlotUse;
 
@@ -75,12 +75,12 @@ impl Line {
     }
 
     /// Ends a wait in its collector at `cycle`.
-    fn waited(&mut self, wait: Option<(Waiting, Cycle)>, cycle: Cycle) {
+    fn waited(&mut self, wait: Option<(Wait, Cycle)>, cycle: Cycle) {
         let Some((why, from)) = wait else { return };
         match why {
-            Waiting::Unit(_) => self.unit_waits += cycle - from,
-            Waiting::WritePort(_) => self.port_waits += cycle - from,
-            Waiting::Lsu | Waiting::Banks(_) => {}
+            Wait::Unit => self.unit_waits += cycle - from,
+            Wait::WritePort => self.port_waits += cycle - from,
+            _ => {}
         }
     }
 
@@ -112,7 +112,7 @@ struct Flight {
     issue: Cycle,
     executed: Cycle,
     /// Current reason for waiting in the collector, and since when.
-    waits: Option<(Waiting, Cycle)>,
+    waits: Option<(Wait, Cycle)>,
     memory: bool,
     returns: bool,
     writes: RegisterSet,

@@ -6,7 +6,7 @@ use super::cause::Cause;
 use super::network::{Change as Less, Network};
 use wave_isa::ExecClass;
 use wave_machine::config::{Config, DivergenceMode, IssuePolicy, ReleaseScope};
-use wave_machine::core::execute::UnitTiming;
+use wave_machine::core::timing::UnitTiming;
 use wave_machine::core::wait::Wait;
 use wave_machine::gpu::occupancy::{Limiter, Occupancy};
 use wave_machine::stats::SlotUse;

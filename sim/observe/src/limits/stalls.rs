@@ -3,8 +3,8 @@
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::core::probe;
+use wave_machine::core::slot::SlotMask;
 use wave_machine::core::wait::Wait;
-use wave_machine::core::wave::SlotMask;
 
 /// Sums over the cores of a run.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! The coalescer turns a wave's lane addresses into accesses to lines.
 
-use super::lanes_of;
 use super::pattern::{Pattern, Run, Side, copy_lanes, lanes_from};
+use crate::core::slot::lanes_of;
 use crate::memory::geometry::line_hash;
 use crate::memory::message::MAX_LINE_BYTES;
 use std::ops::Range;

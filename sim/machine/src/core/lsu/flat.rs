@@ -1,9 +1,10 @@
 //! A memory instruction on a flat memory: moves the values of all its lanes at once. Local memory is one, and so is
 //! device memory for the machine without timing.
 
+use super::MemoryInstruction;
 use super::pattern::{Side, copy_lanes, lanes_from};
-use super::{MemoryInstruction, lanes_of};
 use crate::alu::FRAGMENT_ROWS;
+use crate::core::slot::lanes_of;
 use crate::core::uop::MicroOp;
 use wave_isa::table::{AccessKind, AtomicOp};
 use wave_isa::{MMA_DIM, Op};

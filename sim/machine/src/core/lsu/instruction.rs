@@ -5,8 +5,8 @@ use super::pattern::Pattern;
 use super::shape::{Shape, Shapes};
 use crate::alu::MAX_SOURCE_ROWS;
 use crate::core::release::Epoch;
+use crate::core::slot::{InFlight, Slot, lanes_of};
 use crate::core::uop::MicroOp;
-use crate::core::wave::{InFlight, Slot};
 use wave_capture::Capture;
 use wave_isa::program::fault::FaultKind;
 use wave_isa::table::{AccessKind, MemoryOp};
@@ -287,17 +287,4 @@ impl MemoryInstruction {
         let first = first.map(|(_, kind)| kind);
         first.map_or(Ok(()), |kind| Err((faulty, kind)))
     }
-}
-
-/// The lanes of a mask, lowest first.
-pub(crate) fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
-    let mut rest = mask;
-    std::iter::from_fn(move || {
-        if rest == 0 {
-            return None;
-        }
-        let lane = rest.trailing_zeros() as usize;
-        rest &= rest - 1;
-        Some(lane)
-    })
 }

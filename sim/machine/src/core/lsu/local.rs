@@ -1,14 +1,8 @@
 //! Local memory of a core: the data of its resident workgroups, banks and conflict passes.
 
-use crate::alu::FRAGMENT_ROWS;
-use crate::clock::Cycle;
 use crate::config::Config;
-use crate::core::Core;
-use crate::core::probe::Probe;
-use crate::core::uop::MicroOps;
 use wave_capture::Capture;
 use wave_isa::table::{AccessKind, MemoryOp};
-use wave_isa::{MMA_FRAGMENTS, Op};
 
 /// Most banks.
 const MAX_BANKS: usize = 256;
@@ -67,7 +61,7 @@ impl LocalMemory {
         &self.bytes[workgroup * self.part..][..self.part]
     }
 
-    fn part_mut(&mut self, workgroup: usize) -> &mut [u8] {
+    pub(super) fn part_mut(&mut self, workgroup: usize) -> &mut [u8] {
         &mut self.bytes[workgroup * self.part..][..self.part]
     }
 
@@ -124,43 +118,5 @@ impl LocalMemory {
     /// Bytes of a bank's word.
     pub(crate) fn bank_bytes(&self) -> u32 {
         1 << self.word_shift
-    }
-}
-
-impl Core {
-    /// The last pass of a local access: moves the values and schedules the result.
-    pub(super) fn perform_local<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
-        let lsu = &mut self.lsu;
-        let instruction = &mut lsu.instructions[usize::from(index)];
-        let workgroup = self.waves.waves[instruction.slot].workgroup;
-        let bytes = self.local.part_mut(workgroup);
-        let width = self.spec.width;
-        let op = ops.get(instruction.word);
-        let fragment = match instruction.fragment_of(op) {
-            None => &mut [],
-            Some((kind, index)) => {
-                let at = ((instruction.slot * 3 + kind) * MMA_FRAGMENTS + index) * FRAGMENT_ROWS * width;
-                let rows = &mut self.file.fragments[at..][..FRAGMENT_ROWS * width];
-                if self.file.journal.is_kept() && op.inst.op != Op::MmaStoreC {
-                    let it = instruction.in_flight();
-                    self.file.journal.overwrites_fragment(it, at, rows);
-                    self.file.journal.is_written(it, now + lsu.local_latency);
-                }
-                rows
-            }
-        };
-        if !instruction.forgotten {
-            instruction.perform_and_keep(op, bytes, fragment, width);
-        }
-        if instruction.yields(op) {
-            if lsu.local_results.is_empty() {
-                lsu.local_result_at = now + lsu.local_latency;
-            }
-            lsu.local_results.push_back((now + lsu.local_latency, index));
-        } else {
-            let retired = instruction.in_flight();
-            lsu.free.push(index);
-            self.retire_access(now, retired, ops, probe);
-        }
     }
 }

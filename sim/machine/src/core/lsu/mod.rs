@@ -9,21 +9,25 @@ mod pattern;
 mod plausible;
 mod shape;
 
-use super::Core;
 use super::collector::{Collector, Operands};
+use super::latches::Accesses;
+use super::place::Place;
 use super::probe::{Event, EventKind, LineAccess, LocalAccess, MemoryEvent, Probe};
 use super::release::Epoch;
+use super::retire::Retirement;
+use super::shared::Shared;
+use super::slot::{InFlight, Slot};
 use super::uop::{MicroOp, MicroOps};
-use super::view::{Place, Refused};
-use super::wave::{InFlight, Slot};
+use crate::alu::FRAGMENT_ROWS;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
-use crate::memory::{Access, Operation, Reject, Response, ResponseKind};
+
+use crate::memory::{Access, L1, Operation, Reject, Response, ResponseKind};
 use crate::registry::Requester;
 use coalesce::Payload;
 pub(crate) use instruction::MemoryInstruction;
 use instruction::Owner;
-pub(crate) use instruction::lanes_of;
+use local::LocalMemory;
 pub(super) use plausible::Around;
 pub(crate) use shape::Shapes;
 use std::collections::VecDeque;
@@ -150,9 +154,14 @@ impl Lsu {
         let of = |&index: &u16| &self.instructions[usize::from(index)];
         let lines = move |index: &u16| {
             let tried = self.sending == Some(*index);
-            let held = if tried { self.holds(*index, rejects) } else { None };
             let (lines, outstanding) = (of(index).lines.len(), of(index).outstanding);
-            Place::Lines { sent: of(index).next_line.min(lines), lines, outstanding, held }
+            Place::Lines {
+                sent: of(index).next_line.min(lines),
+                lines,
+                outstanding,
+                lacks_entry: tried && self.lacks_entry(*index),
+                rejects: rejects.filter(|_| tried),
+            }
         };
         let queued = self.queue.iter().enumerate().map(move |(place, index)| {
             let at = match self.head {
@@ -178,11 +187,6 @@ impl Lsu {
             || self.queue.contains(&index)
             || self.returns.contains(&index)
             || self.local_results.iter().any(|(_, other)| *other == index)
-    }
-
-    /// Why the line access in the latch does not go to the L1.
-    fn holds(&self, index: u16, rejects: Option<Reject>) -> Option<Refused> {
-        if self.lacks_entry(index) { Some(Refused::Pending) } else { rejects.map(Refused::L1) }
     }
 
     /// The index of an instruction in the unit.
@@ -298,16 +302,26 @@ impl Lsu {
     }
 }
 
-impl Core {
+/// The stage of the load/store unit, and of the results that it gets.
+pub(super) struct LoadStore<'c> {
+    pub lsu: &'c mut Lsu,
+    pub l1: &'c mut L1,
+    pub local: &'c mut LocalMemory,
+    pub retirement: Retirement<'c>,
+    /// Back to dispatch: the queue has room for one more instruction.
+    pub queue_room: &'c mut Accesses,
+}
+
+impl LoadStore<'_> {
     /// Takes the results of local memory and the L1. Write-back has worked already in this cycle, so they are written in
     /// the next at the earliest (W2).
     #[inline]
-    pub(super) fn receive_accesses<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+    pub(super) fn receive<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
         if self.lsu.local_result_at <= now {
             self.receive_local(now, ops, probe);
         }
         if let Some(response) = self.l1.take_response(now) {
-            self.receive_response(now, response);
+            self.receive_response(response);
         }
     }
 
@@ -318,7 +332,6 @@ impl Core {
                 return;
             }
             self.lsu.local_results.pop_front();
-            self.activity.progress = true;
             let instruction = &self.lsu.instructions[usize::from(index)];
             if instruction.returns {
                 self.lsu.returns.push_back(index);
@@ -326,48 +339,48 @@ impl Core {
                 // A tile goes to its fragment, which has its own write path, so it retires here.
                 let retired = instruction.in_flight();
                 self.lsu.free.push(index);
-                self.retire_access(now, retired, ops, probe);
+                self.retirement.retire_access(now, retired, ops, probe);
             }
         }
         self.lsu.local_result_at = NEVER;
     }
 
-    fn receive_response(&mut self, now: Cycle, response: Response) {
-        self.activity.moved = true;
+    fn receive_response(&mut self, response: Response) {
         let owner = Owner(response.owner);
         if let Some(epoch) = acknowledges(response) {
-            self.waves.releases.acknowledge(epoch);
-            self.activity.progress |= self.waves.release_fences != 0;
+            self.retirement.shared.waves.releases.acknowledge(epoch);
         } else if !owner.has(Owner::POSTED) {
             let instruction = &mut self.lsu.instructions[owner.instruction()];
             instruction.outstanding -= 1;
             if instruction.outstanding == 0 && instruction.next_line == instruction.lines.len() {
                 self.lsu.pending -= 1;
                 self.lsu.returns.push_back(owner.instruction() as u16);
-                self.activity.wake = self.activity.wake.min(now + 1);
             }
         }
     }
 
-    /// The stage of the load/store unit: tries the access in the latch, and works on the head of the queue (rule L1).
+    /// Tries the access in the latch before the L1 (L6). True if it has tried one.
+    #[inline]
+    pub(super) fn try_latch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> bool {
+        let Some(index) = self.lsu.sending.filter(|_| !self.l1.is_blocked()) else { return false };
+        self.access_l1(now, index, ops, probe);
+        true
+    }
+
+    /// Works on the head of the queue (L1).
     ///
     /// # Errors
     /// An access outside its memory, or a misaligned atomic.
-    pub(super) fn tick_lsu<P: Probe>(
+    #[inline]
+    pub(super) fn tick<P: Probe>(
         &mut self,
         now: Cycle,
         ops: &MicroOps,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
-        if let Some(index) = self.lsu.sending
-            && !self.l1.is_blocked()
-        {
-            self.access_l1(now, index, ops, probe);
-            self.tell_schedulers();
-        }
         let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
         if self.lsu.head == Head::Idle {
-            let lsu = &mut self.lsu;
+            let lsu = &mut *self.lsu;
             if lsu.instructions[usize::from(index)].returns {
                 if lsu.returning == lsu.return_entries {
                     // A return entry is freed when a load's last row is written.
@@ -384,7 +397,6 @@ impl Core {
             }
             Head::Device if self.lsu.sending.is_none() => {
                 self.lsu.sending = Some(index);
-                self.activity.moved = true;
                 let instruction = &self.lsu.instructions[usize::from(index)];
                 if instruction.next_line + 1 == instruction.lines.len() {
                     self.finish_head(now);
@@ -399,10 +411,8 @@ impl Core {
         self.lsu.queue.pop_front();
         self.lsu.head = Head::Idle;
         self.lsu.shrunk_at = now;
-        self.activity.moved = true;
         // The queue has room for one more instruction.
-        self.latches.operands_to_lsu.have_room(now + 1);
-        self.activity.wake = self.activity.wake.min(now + 1);
+        self.queue_room.have_room(now + 1);
     }
 
     /// Address generation for the instruction that has become the head.
@@ -413,23 +423,23 @@ impl Core {
         ops: &MicroOps,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
-        self.activity.moved = true;
-        let lsu = &mut self.lsu;
+        let lsu = &mut *self.lsu;
+        let Shared { spec, account, .. } = &mut *self.retirement.shared;
         let instruction = &mut lsu.instructions[usize::from(index)];
         let size = match instruction.memory.space {
-            Space::Local => u64::from(self.spec.shape.launch.local_memory_bytes),
+            Space::Local => u64::from(spec.shape.launch.local_memory_bytes),
             Space::Device => lsu.device_bytes,
         };
-        let shape = match instruction.locate(&mut lsu.shapes, size, self.spec.width) {
+        let shape = match instruction.locate(&mut lsu.shapes, size, spec.width) {
             Ok(shape) => shape,
             Err((lanes, kind)) => {
                 let (slot, word) = (instruction.slot, instruction.word);
-                return Err(self.fault(now, slot, word, lanes, ops, kind));
+                return Err(self.retirement.shared.fault(now, slot, word, lanes, ops, kind));
             }
         };
         let memory = instruction.memory;
         probe.tell(EventKind::Access, || {
-            let (addresses, behind) = instruction.inputs.split_at(self.spec.width);
+            let (addresses, behind) = instruction.inputs.split_at(spec.width);
             let sent = match memory.kind {
                 AccessKind::Load | AccessKind::Tile => 0,
                 AccessKind::Store => usize::from(memory.bytes).div_ceil(4),
@@ -438,7 +448,7 @@ impl Core {
             };
             Event::Access(MemoryEvent {
                 cycle: now,
-                core: self.spec.index,
+                core: spec.index,
                 slot: instruction.slot,
                 sequence: instruction.sequence,
                 word: instruction.word,
@@ -451,14 +461,14 @@ impl Core {
                 scope: instruction.scope,
                 mask: instruction.mask,
                 addresses,
-                strides: &behind[..self.spec.width],
-                sent: &behind[..sent * self.spec.width],
+                strides: &behind[..spec.width],
+                sent: &behind[..sent * spec.width],
                 rows: instruction.rows(),
             })
         });
         if memory.space == Space::Local {
-            let local = &mut self.local;
-            let (bank_bytes, width) = (local.bank_bytes(), self.spec.width);
+            let local = &mut *self.local;
+            let (bank_bytes, width) = (local.bank_bytes(), spec.width);
             let mut count = || {
                 let mut lanes = [0; MAX_WAVE_WIDTH];
                 let passes = |row| local.passes(instruction.row_addresses(row, width, &mut lanes), memory);
@@ -469,21 +479,21 @@ impl Core {
                 None => count(),
             };
             lsu.head = Head::Local(now + Cycle::from(passes) - 1);
-            self.account.counters.local_accesses += 1;
-            self.account.counters.local_passes += u64::from(passes);
-            let access = LocalAccess { core: self.spec.index, word: instruction.word, passes };
+            account.counters.local_accesses += 1;
+            account.counters.local_passes += u64::from(passes);
+            let access = LocalAccess { core: spec.index, word: instruction.word, passes };
             probe.tell(EventKind::LocalAccess, || Event::LocalAccess(access));
             return Ok(());
         }
         match memory.kind {
-            AccessKind::Load | AccessKind::Tile => self.account.counters.device_loads += 1,
-            AccessKind::Store => self.account.counters.device_stores += 1,
-            AccessKind::Atomic(_) => self.account.counters.device_atomics += 1,
+            AccessKind::Load | AccessKind::Tile => account.counters.device_loads += 1,
+            AccessKind::Store => account.counters.device_stores += 1,
+            AccessKind::Atomic(_) => account.counters.device_atomics += 1,
         }
         let geometry = (lsu.line_bytes, lsu.sector_bytes);
         match shape {
-            Some(shape) => shape.find_lines(instruction, self.spec.width, geometry),
-            None => instruction.find_lines(self.spec.width, geometry),
+            Some(shape) => shape.find_lines(instruction, spec.width, geometry),
+            None => instruction.find_lines(spec.width, geometry),
         }
         instruction.next_line = 0;
         instruction.outstanding = 0;
@@ -493,7 +503,9 @@ impl Core {
 
     /// Tries the L1 access in the latch (L6).
     fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
-        let (lsu, width) = (&mut self.lsu, self.spec.width);
+        let lsu = &mut *self.lsu;
+        let Shared { spec, waves, account, .. } = &mut *self.retirement.shared;
+        let width = spec.width;
         let instruction = &mut lsu.instructions[usize::from(index)];
         let first = instruction.next_line == 0;
         if instruction.returns && first && lsu.pending == lsu.pending_entries {
@@ -504,7 +516,7 @@ impl Core {
         }
         let line_bytes = lsu.line_bytes;
         let line = instruction.lines[instruction.next_line];
-        let epoch = self.waves.releases.open();
+        let epoch = waves.releases.open();
         let owner = Owner::new(index, instruction.next_line, instruction, epoch);
         let (kind, payload) = (instruction.memory.kind, &mut lsu.payload);
         if !lsu.payload_ready && matches!(kind, AccessKind::Store | AccessKind::Atomic(_)) {
@@ -523,7 +535,7 @@ impl Core {
             },
         };
         let hint = instruction.memory.hint;
-        let by = Requester::wave(self.spec.index as u16, instruction.slot, instruction.word);
+        let by = Requester::wave(spec.index as u16, instruction.slot, instruction.word);
         let (line, owner_bits, epoch) = (u64::from(line.address), owner.0, epoch as u8);
         let access = Access { operation, hint, line, by, owner: owner_bits, epoch };
         let before =
@@ -535,17 +547,16 @@ impl Core {
         });
         if let Some((before, lost)) = before {
             let counted = &self.l1.counters().since(&before);
-            let (core, word) = (self.spec.index, instruction.word);
+            let (core, word) = (spec.index, instruction.word);
             let tried = LineAccess { cycle: now, core, word, access: &access, lost, counted };
             probe.tell(EventKind::LineAccess, || Event::LineAccess(tried));
         }
         let Ok(on_the_way) = result else { return };
         lsu.payload_ready = false;
         lsu.sending = None;
-        self.activity.moved = true;
-        self.account.counters.line_accesses += 1;
+        account.counters.line_accesses += 1;
         if on_the_way && owner.has(Owner::POSTED | Owner::CORE_SCOPE) {
-            self.waves.releases.store();
+            waves.releases.store();
         }
         if instruction.returns {
             lsu.pending += u32::from(first);
@@ -558,7 +569,44 @@ impl Core {
         if !instruction.returns {
             let retired = instruction.in_flight();
             lsu.free.push(index);
-            self.retire_access(now, retired, ops, probe);
+            self.retirement.retire_access(now, retired, ops, probe);
+        }
+    }
+
+    /// The last pass of a local access: moves the values and schedules the result.
+    fn perform_local<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
+        let lsu = &mut *self.lsu;
+        let Retirement { shared, file, .. } = &mut self.retirement;
+        let instruction = &mut lsu.instructions[usize::from(index)];
+        let workgroup = shared.waves.waves[instruction.slot].workgroup;
+        let bytes = self.local.part_mut(workgroup);
+        let width = shared.spec.width;
+        let op = ops.get(instruction.word);
+        let fragment = match instruction.fragment_of(op) {
+            None => &mut [],
+            Some((kind, index)) => {
+                let at = shared.spec.fragment_at(instruction.slot, kind, index as u8);
+                let rows = &mut file.fragments[at..][..FRAGMENT_ROWS * width];
+                if file.journal.is_kept() && op.inst.op != Op::MmaStoreC {
+                    let it = instruction.in_flight();
+                    file.journal.overwrites_fragment(it, at, rows);
+                    file.journal.is_written(it, now + lsu.local_latency);
+                }
+                rows
+            }
+        };
+        if !instruction.forgotten {
+            instruction.perform_and_keep(op, bytes, fragment, width);
+        }
+        if instruction.yields(op) {
+            if lsu.local_results.is_empty() {
+                lsu.local_result_at = now + lsu.local_latency;
+            }
+            lsu.local_results.push_back((now + lsu.local_latency, index));
+        } else {
+            let retired = instruction.in_flight();
+            lsu.free.push(index);
+            self.retirement.retire_access(now, retired, ops, probe);
         }
     }
 }

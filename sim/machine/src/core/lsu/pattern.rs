@@ -1,6 +1,7 @@
 //! Patterns in the lane addresses of an access. Common ones are processed by runs of lanes, or once for
 //! several lanes. The result is the same as lane by lane.
 
+use crate::core::slot::lanes_of;
 use std::ops::Range;
 use wave_capture::Capture;
 use wave_isa::table::MemoryOp;
@@ -60,7 +61,7 @@ impl Pattern {
             same,
             period: period as u32,
             in_runs: 2 * ((joined | same) & once).count_ones() >= once.count_ones(),
-            aligned: super::lanes_of(mask).all(|lane| addresses[lane].is_multiple_of(bytes)),
+            aligned: lanes_of(mask).all(|lane| addresses[lane].is_multiple_of(bytes)),
         }
     }
 
@@ -112,7 +113,7 @@ fn copy_words<const W: usize>(
         words.first_chunk::<W>().expect("the address was checked")
     };
     if !pattern.in_runs {
-        for lane in super::lanes_of(lanes) {
+        for lane in lanes_of(lanes) {
             for (row, &word) in rows.iter_mut().zip(value_at(lane)) {
                 row[lane] = u32::from_le_bytes(word);
             }

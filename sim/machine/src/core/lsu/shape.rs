@@ -2,9 +2,10 @@
 //! the shape repeats in other waves and in other iterations of a loop. One comparison then yields the runs,
 //! the range of addresses, the lines touched and the passes over the banks of local memory.
 
+use super::MemoryInstruction;
 use super::coalesce::{self, LineAccess};
 use super::pattern::Pattern;
-use super::{MemoryInstruction, lanes_of};
+use crate::core::slot::lanes_of;
 use wave_isa::MMA_DIM;
 use wave_isa::table::AccessKind;
 

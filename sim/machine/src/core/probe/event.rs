@@ -1,11 +1,10 @@
 //! The events of a run, and their kinds.
 
 use crate::clock::Cycle;
-use crate::core::collector::Waiting;
+use crate::core::slot::{Slot, SlotMask};
 use crate::core::stage::Stage;
 use crate::core::uop::MicroOp;
 use crate::core::wait::Wait;
-use crate::core::wave::{Slot, SlotMask};
 use crate::memory::{Access, Burst, Hop, L1Counters, MemoryCounters, MemorySystem, Request, SliceAccess};
 use crate::stats::{CoreCounters, SlotUse};
 use wave_isa::Scope;
@@ -276,7 +275,7 @@ pub struct Waits {
     /// The instruction; the stage is the one that it has reached, [`Stage::Operands`].
     pub event: StageEvent,
     /// Why.
-    pub why: Waiting,
+    pub why: Wait,
 }
 
 /// A memory instruction that starts in the load/store unit of its core. Its addresses are checked, and its

@@ -14,7 +14,7 @@ use wave_machine::clock::Cycle;
 use wave_machine::core::probe::{
     Event, EventKind, Going, Issued, MemoryEvent, Observer, Results, StageEvent, Stalls, Waits, Wants,
 };
-use wave_machine::core::wave::{Slot, SlotMask};
+use wave_machine::core::slot::{Slot, SlotMask};
 
 /// One event. Its masks and rows are in separate lists, in the same order.
 #[derive(Debug, Clone, Copy)]
@@ -246,7 +246,7 @@ impl Log {
 
     fn waits(&mut self, waits: &Waits) {
         let StageEvent { slot, cycle, sequence, .. } = waits.event;
-        let reason = waits.why.why();
+        let reason = waits.why;
         // What a collector waits for before its operands are read is no stall.
         if reason == Wait::Operand {
             return;

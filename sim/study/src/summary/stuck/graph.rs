@@ -18,7 +18,7 @@ use wave_isa::program::{Kernel, Program};
 use wave_isa::table::{AccessKind, MemoryOp, Space};
 use wave_machine::core::report::{WaitsFor, WaveReport};
 use wave_machine::gpu::NoProgress;
-use wave_machine::gpu::spin::{Doing, Location};
+use wave_machine::gpu::spin::{Location, SpinReport};
 
 /// A wave or a thing that it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,7 +82,7 @@ impl Graph<'_> {
     }
 
     /// What a wave did after the bound, if it runs in a loop.
-    fn spins(&self, wave: usize) -> Option<&Doing> {
+    fn spins(&self, wave: usize) -> Option<&SpinReport> {
         let WaveReport { core, slot, .. } = self.stuck.waves[wave];
         self.stuck.doing.iter().find(|d| (d.core, d.slot) == (core, slot) && d.again)
     }
