@@ -363,6 +363,13 @@ pub struct LineAccess<'a> {
     pub counted: &'a L1Counters,
 }
 
+impl LineAccess<'_> {
+    /// Wave slot of the core.
+    pub fn slot(&self) -> Option<Slot> {
+        self.access.by.slot()
+    }
+}
+
 /// A fence of device or system scope has invalidated the L1 of its core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Invalidated {
