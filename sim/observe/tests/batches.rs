@@ -8,6 +8,7 @@ use wave_isa::program::Program;
 use wave_machine::config::Config;
 use wave_machine::core::probe::{Event, EventKind, Observer, Stage, Wants};
 use wave_machine::gpu::{Machine, RunOptions, Stop};
+use wave_machine::memory::RequestKind;
 use wave_observe::batches::{Batch, Batches, Column, LaunchStart, Receiver, Stream, code_of};
 use wave_study::launch::{self, Job, Size};
 
@@ -108,11 +109,18 @@ struct OneByOne {
 const ISSUE: [&str; 9] = ["cycle", "core", "slot", "workgroup", "wave", "sequence", "pc", "active", "mask"];
 const RETIRE: [&str; 7] = ["cycle", "core", "slot", "workgroup", "wave", "sequence", "pc"];
 const MEMORY: [&str; 8] = ["cycle", "core", "workgroup", "wave", "pc", "instruction", "lane", "address"];
+const L2: [&str; 4] = ["cycle", "slice", "core", "sectors"];
 const LINE: [&str; 6] = ["cycle", "core", "workgroup", "wave", "pc", "line"];
 
 impl Observer for OneByOne {
     fn wants(&self) -> Wants {
-        Wants::of(&[EventKind::Issued, EventKind::Stage, EventKind::Access, EventKind::LineAccess])
+        Wants::of(&[
+            EventKind::Issued,
+            EventKind::Stage,
+            EventKind::Access,
+            EventKind::LineAccess,
+            EventKind::SliceAccess,
+        ])
     }
 
     fn event(&mut self, event: &Event<'_>) {
@@ -172,6 +180,10 @@ impl Observer for OneByOne {
                     vec![tried.cycle, tried.core.into(), workgroup, wave, pc(tried.word), tried.access.line];
                 self.rows.entry("line").or_default().push(row);
             }
+            Event::SliceAccess(access) if access.kind != RequestKind::Release => {
+                let row = vec![access.cycle, access.slice.into(), access.core.into(), access.sectors.into()];
+                self.rows.entry("l2").or_default().push(row);
+            }
             _ => {}
         }
     }
@@ -197,8 +209,13 @@ fn the_rows_are_the_events_in_order() {
             (Stream::Retire, &RETIRE),
             (Stream::Memory, &MEMORY),
             (Stream::Line, &LINE),
+            (Stream::L2, &L2),
         ] {
-            let rows = &told.rows[stream.name()];
+            let mut rows = told.rows[stream.name()].clone();
+            if stream == Stream::L2 {
+                // They are told slice by slice.
+                rows.sort_by_key(|row| (row[0], row[1]));
+            }
             assert!(rows.len() > 100, "{name}: {stream:?} has {} rows", rows.len());
             for (place, column_name) in names.iter().enumerate() {
                 let wanted: Vec<u64> = rows.iter().map(|row| row[place]).collect();

@@ -10,21 +10,34 @@ from ._config import Config
 from ._errors import Diagnostic, Error, Fault, InputWarning, Place, Stopped
 from ._kernel import Kernel, suite
 from ._machine import Machine
-from ._observer import Batch, Issues, L1Outcome, Launch, LineAccesses, MemoryAccesses, Observer, Retirements
+from ._observer import (
+    Batch,
+    CacheOutcome,
+    CoreBatch,
+    Issues,
+    L2Accesses,
+    Launch,
+    LineAccesses,
+    MemoryAccesses,
+    Observer,
+    Retirements,
+)
 from ._run import Result, run
 from ._sweep import command, sweep
 from ._wave_sim import __version__
 
 __all__ = [
     "Batch",
+    "CacheOutcome",
     "Config",
+    "CoreBatch",
     "Diagnostic",
     "Error",
     "Fault",
     "InputWarning",
     "Issues",
     "Kernel",
-    "L1Outcome",
+    "L2Accesses",
     "Launch",
     "LineAccesses",
     "Machine",

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class L1Outcome(enum.IntEnum):
-    """What an access met in the L1: the statistic of this name counts it. Values compare with arrays of `outcome`."""
+class CacheOutcome(enum.IntEnum):
+    """What an access met in the L1 or the L2: the statistic of this name counts it. Values compare with arrays of
+    `outcome`."""
 
-    #: A store, an uncached load, or an atomic that the L2 performs: the L1 counts no outcome.
+    #: In the L1 a store, an uncached load, or an atomic that the L2 performs: it counts no outcome.
     NONE = 0
     HIT = 1
     MSHR_HIT = 2
@@ -50,7 +51,7 @@ class Launch:
 @dataclass(frozen=True, eq=False, repr=False)
 class Batch:
     """Events of one kind, as arrays of NumPy with a value for each row. Rows come in the order of cycles, in a cycle in
-    the order of cores. They are the same for any number of threads.
+    the order of cores or slices. They are the same for any number of threads.
     """
 
     #: Number of the launch, the first being 1.
@@ -59,14 +60,6 @@ class Batch:
     cycle: NDArray[numpy.uint64]
     #: Core.
     core: NDArray[numpy.uint32]
-    #: Wave slot of the core.
-    slot: NDArray[numpy.uint32]
-    #: Number of the workgroup in the grid.
-    workgroup: NDArray[numpy.uint32]
-    #: Number of the wave in its workgroup.
-    wave: NDArray[numpy.uint32]
-    #: Byte of the instruction in the code, as in `Launch.instructions`.
-    pc: NDArray[numpy.uint32]
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The arrays by name."""
@@ -86,19 +79,35 @@ class Batch:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Issues(Batch):
+class CoreBatch(Batch):
+    """Events of instructions in cores."""
+
+    #: Wave slot of the core.
+    slot: NDArray[numpy.uint32]
+    #: Number of the workgroup in the grid.
+    workgroup: NDArray[numpy.uint32]
+    #: Number of the wave in its workgroup.
+    wave: NDArray[numpy.uint32]
+    #: Byte of the instruction in the code, as in `Launch.instructions`.
+    pc: NDArray[numpy.uint32]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Issues(CoreBatch):
     """Instructions that issue: a row for each wave instruction."""
 
     #: Position of the instruction in those of its wave.
     sequence: NDArray[numpy.uint64]
     #: Lanes that were active before it, as bits.
     active: NDArray[numpy.uint64]
-    #: Lanes that take part, as bits; 0 if the instruction is squashed.
+    #: Lanes that take part, as bits.
     mask: NDArray[numpy.uint64]
+    #: No lane takes part, and it is no control instruction with an active lane.
+    squashed: NDArray[numpy.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Retirements(Batch):
+class Retirements(CoreBatch):
     """Instructions that retire: a row for each wave instruction."""
 
     #: Position of the instruction in those of its wave.
@@ -106,7 +115,7 @@ class Retirements(Batch):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MemoryAccesses(Batch):
+class MemoryAccesses(CoreBatch):
     """Memory instructions that begin in the load/store unit: a row for each lane that takes part, of a matrix tile one for
     each of its rows. All rows of an instruction are in one batch.
     """
@@ -130,7 +139,7 @@ class MemoryAccesses(Batch):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LineAccesses(Batch):
+class LineAccesses(CoreBatch):
     """Accesses that the L1 has taken: a row for each line of a memory instruction."""
 
     #: Address of the line's first byte.
@@ -139,7 +148,27 @@ class LineAccesses(Batch):
     writes: NDArray[numpy.bool_]
     #: An atomic.
     atomic: NDArray[numpy.bool_]
-    #: A value of `L1Outcome`.
+    #: A value of `CacheOutcome`.
+    outcome: NDArray[numpy.uint8]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class L2Accesses(Batch):
+    """Accesses that the slices of the L2 have taken. `core` has made the request; packets do not carry the wave."""
+
+    #: Slice.
+    slice: NDArray[numpy.uint32]
+    #: Address of the line's first byte; of code if `code` is true.
+    line: NDArray[numpy.uint64]
+    #: Sectors wanted or touched, as bits.
+    sectors: NDArray[numpy.uint8]
+    #: A fetch of instructions.
+    code: NDArray[numpy.bool_]
+    #: A write or an atomic.
+    writes: NDArray[numpy.bool_]
+    #: An atomic.
+    atomic: NDArray[numpy.bool_]
+    #: A value of `CacheOutcome`.
     outcome: NDArray[numpy.uint8]
 
 
@@ -172,12 +201,16 @@ class Observer:
     def on_line(self, batch: LineAccesses) -> None:
         """The L1s have taken accesses."""
 
+    def on_l2(self, batch: L2Accesses) -> None:
+        """The slices of the L2 have taken accesses."""
+
 
 _BATCHES: dict[str, type[Batch]] = {
     "issue": Issues,
     "retire": Retirements,
     "memory": MemoryAccesses,
     "line": LineAccesses,
+    "l2": L2Accesses,
 }
 _EVENTS = ("launch", *_BATCHES)
 

@@ -73,8 +73,7 @@ fn distances_are_those_of_the_accesses() {
             }
         });
         assert_eq!(launches, job.steps.len());
-        let distances: Vec<Option<usize>> =
-            (0..kept.0.len()).map(|place| distance(&kept.0, place)).collect();
+        let distances: Vec<Option<usize>> = (0..kept.0.len()).map(|place| distance(&kept.0, place)).collect();
         let near = |from: usize, to: usize| {
             distances.iter().flatten().filter(|&&distance| from <= distance && distance <= to).count()
         };

@@ -164,7 +164,8 @@ fn a_checkpoint_goes_on_with_the_plug_in_only() {
 
 #[test]
 fn an_observer_writes_its_text_and_its_counters() {
-    let machine = ["--config", "tiny.ron", "--size", "small", "spmv", "--observe", "reuse", "--set", "reuse.lines=64"];
+    let machine =
+        ["--config", "tiny.ron", "--size", "small", "spmv", "--observe", "reuse", "--set", "reuse.lines=64"];
     let shown = text(&[&machine[..], &["--stats"]].concat());
     assert!(shown.contains("\nspmv: reuse\ndistance_from,distance_to,accesses\n0,0,"), "{shown}");
     assert!(shown.contains("reuse.near") && shown.contains("verified"), "{shown}");
@@ -191,7 +192,8 @@ fn an_observer_writes_its_text_and_its_counters() {
     // One run knows the hits of all sizes: those of a sweep agree.
     let store = at("store");
     let words = ["sweep", "--config", "tiny.ron", "--size", "small", "spmv", "--set", "reuse.enabled=1"];
-    let words = [&words[..], &["--set", "reuse.lines=8,64", "--store", &store, "--out", &at("sweep")]].concat();
+    let words =
+        [&words[..], &["--set", "reuse.lines=8,64", "--store", &store, "--out", &at("sweep")]].concat();
     let swept = output_in(folder.path(), &words);
     assert!(swept.status.success(), "{}", String::from_utf8_lossy(&swept.stderr));
     let csv = std::fs::read_to_string(at("sweep.csv")).expect("the table");

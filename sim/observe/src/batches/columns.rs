@@ -11,11 +11,13 @@ pub enum Stream {
     Memory,
     /// Accesses that the L1 has taken: a row for each line of a memory instruction.
     Line,
+    /// Accesses that the slices of the L2 have taken.
+    L2,
 }
 
 impl Stream {
     /// All streams.
-    pub const ALL: [Stream; 4] = [Stream::Issue, Stream::Retire, Stream::Memory, Stream::Line];
+    pub const ALL: [Stream; 5] = [Stream::Issue, Stream::Retire, Stream::Memory, Stream::Line, Stream::L2];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -24,6 +26,7 @@ impl Stream {
             Stream::Retire => "retire",
             Stream::Memory => "memory",
             Stream::Line => "line",
+            Stream::L2 => "l2",
         }
     }
 }
@@ -107,6 +110,7 @@ tables! {
     /// [`Stream::Issue`].
     Issues {
         cycle: u64, core: u32, slot: u32, workgroup: u32, wave: u32, sequence: u64, pc: u32, active: u64, mask: u64,
+        squashed: bool,
     }
     /// [`Stream::Retire`].
     Retirements {
@@ -121,5 +125,9 @@ tables! {
     Lines {
         cycle: u64, core: u32, slot: u32, workgroup: u32, wave: u32, pc: u32, line: u64, writes: bool, atomic: bool,
         outcome: u8,
+    }
+    /// [`Stream::L2`].
+    SliceAccesses {
+        cycle: u64, core: u32, slice: u32, line: u64, sectors: u8, code: bool, writes: bool, atomic: bool, outcome: u8,
     }
 }

@@ -29,6 +29,7 @@ pub(super) enum What {
         sequence: u64,
         active: u64,
         mask: u64,
+        squashed: bool,
     },
     Retires {
         sequence: u64,
@@ -90,14 +91,18 @@ impl Log {
         full: Arc<AtomicBool>,
     ) -> Log {
         let kind = |stream: &Stream| match stream {
-            Stream::Issue => EventKind::Issued,
-            Stream::Retire => EventKind::Stage,
-            Stream::Memory => EventKind::Access,
-            Stream::Line => EventKind::LineAccess,
+            Stream::Issue => Some(EventKind::Issued),
+            Stream::Retire => Some(EventKind::Stage),
+            Stream::Memory => Some(EventKind::Access),
+            Stream::Line => Some(EventKind::LineAccess),
+            // The run loop tells it.
+            Stream::L2 => None,
         };
-        // An issue says which wave is in its slot.
-        let mut kinds = vec![EventKind::Issued];
-        kinds.extend(streams.iter().map(kind));
+        let mut kinds: Vec<EventKind> = streams.iter().filter_map(kind).collect();
+        if !kinds.is_empty() {
+            // An issue says which wave is in its slot.
+            kinds.push(EventKind::Issued);
+        }
         Log {
             core,
             wants: Wants::of(&kinds),
@@ -162,7 +167,7 @@ impl Log {
         let counted = tried.counted;
         let is_taken = counted.loads + counted.stores + counted.atomics + counted.remote_atomics != 0;
         let Some(slot) = tried.slot().filter(|_| is_taken) else { return };
-        // The order of `wave_sim.L1Outcome`.
+        // The order of `wave_sim.CacheOutcome`.
         let outcomes = [counted.hits, counted.mshr_hits, counted.sector_misses, counted.misses];
         let outcome = outcomes.iter().position(|&count| count != 0).map_or(0, |place| place as u8 + 1);
         let (writes, atomic) = match tried.access.operation {
@@ -187,8 +192,12 @@ impl Observer for Log {
                 let event = &issued.event;
                 self.arrives(event.slot, issued.workgroup, issued.wave);
                 if self.has_issues {
-                    let (active, mask) = (issued.active, issued.mask);
-                    let what = What::Issues { sequence: event.sequence, active, mask };
+                    let what = What::Issues {
+                        sequence: event.sequence,
+                        active: issued.active,
+                        mask: issued.mask,
+                        squashed: issued.is_squashed(),
+                    };
                     self.note(event.cycle, event.slot, event.word, what);
                 }
             }

@@ -8,8 +8,8 @@ mod log;
 
 use crate::per_core::{in_order, lock, most};
 pub use columns::{Batch, Column, Stream};
-use columns::{Issues, Lines, Memory, Retirements};
-use log::{Entry, Log, What};
+use columns::{Issues, Lines, Memory, Retirements, SliceAccesses};
+use log::{Entry, Log, What, Written};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,9 +19,10 @@ use wave_isa::program::{Launch, Program};
 use wave_isa::{Inst, WORD_BYTES};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::core::probe::{Event, Observer, OfCore, Wants};
+use wave_machine::core::probe::{Event, EventKind, Observer, OfCore, SliceAccess, SliceOutcome, Wants};
 use wave_machine::core::view::WaveView;
 use wave_machine::gpu::{KernelReport, RunError};
+use wave_machine::memory::{CODE_SPACE, RequestKind};
 
 /// The beginning of a launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +79,9 @@ pub trait Receiver: Send {
 pub struct Batches {
     receiver: Box<dyn Receiver>,
     logs: Vec<Arc<Mutex<Log>>>,
+    /// What the slices of the L2 have taken since the last merge.
+    slices: Vec<SliceAccess>,
+    wants: Wants,
     /// Set when a log should be read.
     full: Arc<AtomicBool>,
     tables: Tables,
@@ -98,6 +102,7 @@ struct Tables {
     retirements: Retirements,
     memory: Memory,
     lines: Lines,
+    slices: SliceAccesses,
 }
 
 impl fmt::Debug for Batches {
@@ -110,11 +115,20 @@ impl Batches {
     /// An observer of runs on a machine, for a receiver that wants batches of `rows` rows of these streams.
     pub fn new(config: &Config, streams: &[Stream], rows: usize, receiver: Box<dyn Receiver>) -> Batches {
         let full = Arc::new(AtomicBool::new(false));
-        let (slots, size) = (config.core.max_waves as usize, most(config.cores));
+        let slots = config.core.max_waves as usize;
+        // The cores together fill a batch.
+        let share = rows.div_ceil(config.cores.max(1) as usize).saturating_mul(size_of::<Entry>());
+        let size = most(config.cores).min(share);
         let log = |core| Arc::new(Mutex::new(Log::new(core, slots, streams, size, full.clone())));
         Batches {
             receiver,
             logs: (0..config.cores).map(log).collect(),
+            slices: Vec::new(),
+            wants: if streams.contains(&Stream::L2) {
+                Wants::of(&[EventKind::SliceAccess])
+            } else {
+                Wants::NONE
+            },
             full,
             tables: Tables {
                 rows: rows.max(1),
@@ -125,6 +139,7 @@ impl Batches {
                 retirements: Retirements::default(),
                 memory: Memory::default(),
                 lines: Lines::default(),
+                slices: SliceAccesses::default(),
             },
             over: false,
         }
@@ -199,13 +214,26 @@ impl Batches {
         if self.over {
             return;
         }
-        let cycles = logs.iter().map(|written| written.entries.iter().map(|entry| entry.cycle));
+        let mut slices = std::mem::take(&mut self.slices);
+        // They were told slice by slice.
+        slices.sort_by_key(|access| (access.cycle, access.slice));
+        let of_core = |written: &Written| written.entries.iter().map(|entry| entry.cycle).collect();
+        let cycles = logs.iter().map(of_core).chain([slices.iter().map(|access| access.cycle).collect()]);
+        let cycles: Vec<Vec<Cycle>> = cycles.collect();
         let mut lanes = vec![0; logs.len()];
         for (cycle, core, entry) in in_order(cycles) {
             if cycle > last {
                 break;
             }
-            let written = &mut logs[core as usize];
+            // The slices come after the cores.
+            let Some(written) = logs.get_mut(core as usize) else {
+                self.tables.add_slice(&slices[entry]);
+                self.give(Stream::L2, self.tables.rows);
+                if self.over {
+                    return;
+                }
+                continue;
+            };
             let entry = written.entries[entry];
             let taken = &mut lanes[core as usize];
             let from = *taken;
@@ -237,6 +265,7 @@ impl Tables {
             Stream::Retire => self.retirements.len(),
             Stream::Memory => self.memory.len(),
             Stream::Line => self.lines.len(),
+            Stream::L2 => self.slices.len(),
         }
     }
 
@@ -246,6 +275,7 @@ impl Tables {
             Stream::Retire => self.retirements.take(),
             Stream::Memory => self.memory.take(),
             Stream::Line => self.lines.take(),
+            Stream::L2 => self.slices.take(),
         }
     }
 
@@ -254,8 +284,8 @@ impl Tables {
         let &Entry { cycle, slot, word, workgroup, wave, what } = entry;
         let (slot, pc) = (u32::from(slot), self.base + word * WORD_BYTES);
         match what {
-            What::Issues { sequence, active, mask } => {
-                self.issues.push(cycle, core, slot, workgroup, wave, sequence, pc, active, mask);
+            What::Issues { sequence, active, mask, squashed } => {
+                self.issues.push(cycle, core, slot, workgroup, wave, sequence, pc, active, mask, squashed);
                 Stream::Issue
             }
             What::Retires { sequence } => {
@@ -293,12 +323,42 @@ impl Tables {
     }
 }
 
+impl Tables {
+    /// Adds the row of an access to the L2. A request for a release touches no line.
+    fn add_slice(&mut self, access: &SliceAccess) {
+        let &SliceAccess { cycle, slice, core, line, kind, sectors, outcome, .. } = access;
+        let (writes, atomic) = match kind {
+            RequestKind::Release => return,
+            RequestKind::Read => (false, false),
+            RequestKind::Write => (true, false),
+            RequestKind::Atomic(_) => (true, true),
+        };
+        // The order of `wave_sim.CacheOutcome`.
+        let outcome = match outcome {
+            SliceOutcome::Release => 0,
+            SliceOutcome::Hit => 1,
+            SliceOutcome::MshrHit => 2,
+            SliceOutcome::SectorMiss => 3,
+            SliceOutcome::Miss => 4,
+        };
+        let (code, line) = (line >= CODE_SPACE, line % CODE_SPACE);
+        self.slices.push(cycle, core.into(), slice.into(), line, sectors, code, writes, atomic, outcome);
+    }
+}
+
 impl Observer for Batches {
     fn wants(&self) -> Wants {
-        Wants::NONE
+        self.wants
     }
 
-    fn event(&mut self, _: &Event<'_>) {}
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::SliceAccess(access) = event {
+            self.slices.push(*access);
+            if self.slices.len() >= self.tables.rows {
+                self.full.store(true, Ordering::Relaxed);
+            }
+        }
+    }
 
     fn of_cores(&self) -> Vec<Vec<OfCore>> {
         vec![self.logs.iter().map(|log| log.clone() as OfCore).collect()]

@@ -3,7 +3,7 @@
 use crate::clock::Cycle;
 use crate::core::collector::Waiting;
 use crate::core::stage::Stage;
-use crate::core::uop::MicroOp;
+use crate::core::uop::{Kind, MicroOp};
 use crate::core::wait::Wait;
 use crate::core::wave::{Slot, SlotMask};
 use crate::memory::{Access, Burst, Hop, L1Counters, MemoryCounters, MemorySystem, Request, SliceAccess};
@@ -230,6 +230,17 @@ pub struct Issued<'a> {
     pub active: u64,
     /// Lanes that take part; none if it is squashed.
     pub mask: u64,
+}
+
+impl Issued<'_> {
+    /// True if it is squashed: no lane takes part, and it is no control instruction with an active lane.
+    pub fn is_squashed(&self) -> bool {
+        match self.op.kind {
+            Kind::End => false,
+            Kind::Control => self.active == 0,
+            _ => self.mask == 0,
+        }
+    }
 }
 
 /// Where a wave continues after an instruction that issued.
