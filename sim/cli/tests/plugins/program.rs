@@ -190,10 +190,10 @@ fn an_observer_writes_its_text_and_its_counters() {
     assert!(run.count("reuse.near") == near && near > 0.0 && run.count("reuse.accesses") > near);
 
     // One run knows the hits of all sizes: those of a sweep agree.
-    let store = at("store");
+    let (store, table_name) = (at("store"), at("sweep"));
     let words = ["sweep", "--config", "tiny.ron", "--size", "small", "spmv", "--set", "reuse.enabled=1"];
     let words =
-        [&words[..], &["--set", "reuse.lines=8,64", "--store", &store, "--out", &at("sweep")]].concat();
+        [&words[..], &["--set", "reuse.lines=8,64", "--store", &store, "--out", &table_name]].concat();
     let swept = output_in(folder.path(), &words);
     assert!(swept.status.success(), "{}", String::from_utf8_lossy(&swept.stderr));
     let csv = std::fs::read_to_string(at("sweep.csv")).expect("the table");
@@ -257,7 +257,7 @@ fn wrong_observers_are_one_clear_error() {
         (&["--observe", "ccws"], "`ccws` is a warp scheduler, and no observer"),
         (&["--observe", "reuse="], "a file needs a name"),
         (&["--observe", "reuse", "--observe", "reuse=a.csv"], "`reuse` is named twice"),
-        (&["--observe", "reuse=no/such/folder.csv"], "no such folder"),
+        (&["--observe", "reuse=no/such/folder.csv"], "there is no folder `no/such`"),
         (&["--observe", "reuse=a.csv", "spmv"], "'a-{kernel}.csv'"),
         (&["--observe", "reuse", "--functional"], "--functional has no timing, and --observe needs it"),
         (&["--set", "reuse.enabled=1", "--functional"], "the observer `reuse` watches all of it"),
