@@ -14,6 +14,7 @@ use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_isa::program::Launch;
 use wave_machine::clock::{Cycle, NEVER};
 use wave_machine::config::Config;
+use wave_machine::core::probe::RegisteredObservers;
 use wave_machine::functional::Execution;
 use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions};
 use wave_observe::figures::Step;
@@ -27,6 +28,8 @@ const RESUME: &str = "--resume";
 const MOST_BYTES: u64 = 16 << 30;
 /// Name of the marks in the buffer of printed text, among the states of observers.
 const PRINTED: &str = "printed";
+/// What the names of the states of plug-ins begin with there.
+const PLUG_IN: &str = "plugins.";
 
 /// The checkpoints of one run.
 #[derive(Debug, Default)]
@@ -36,6 +39,8 @@ pub(crate) struct Checkpoints {
     resumes: Option<Resumes>,
     /// The retirement trace in it.
     trace: Option<Vec<u8>>,
+    /// The states of observers of plug-ins in it.
+    registered: Vec<(String, Vec<u8>)>,
     /// What an earlier run has left may be replaced.
     overwrites: bool,
     /// How much threads had printed at the end of each launch.
@@ -126,13 +131,16 @@ impl Checkpoints {
         }
         let identity = Identity::of(config, &work.program, &work.steps, &work.memory);
         let identity = under_way.map_or(identity, |execution| identity.begun_at(execution.cycle()));
-        let (mut trace, mut marks) = (None, Vec::new());
+        let (mut trace, mut marks, mut registered) = (None, Vec::new(), Vec::new());
         let resumes = match &args.resume {
             Some(path) => {
                 let mut checkpoint = read(path, identity, &work.steps)?;
                 let observers = std::mem::take(&mut checkpoint.observers);
                 marks = self::marks(&observers);
-                trace = observers.into_iter().find(|(name, _)| name == RETIREMENT).map(|(_, saved)| saved);
+                let (of_plug_ins, others): (Vec<_>, Vec<_>) =
+                    observers.into_iter().partition(|(name, _)| name.starts_with(PLUG_IN));
+                registered = of_plug_ins;
+                trace = others.into_iter().find(|(name, _)| name == RETIREMENT).map(|(_, saved)| saved);
                 same_trace(path, trace.is_some(), run.traces.wvfi.is_some())?;
                 Some(Resumes { path: path.clone(), checkpoint })
             }
@@ -149,11 +157,11 @@ impl Checkpoints {
             }
             None => None,
         };
-        Ok(Checkpoints { writes, resumes, trace, overwrites: args.overwrite, marks })
+        Ok(Checkpoints { writes, resumes, trace, registered, overwrites: args.overwrite, marks })
     }
 
-    /// Puts the machine into the state of the checkpoint to go on from, if there is one. Returns the reports of the
-    /// launches that had ended.
+    /// Puts the machine and the observers of plug-ins into the state of the checkpoint to go on from, if there is one.
+    /// Returns the reports of the launches that had ended.
     ///
     /// # Errors
     /// The state does not fit the machine.
@@ -161,10 +169,12 @@ impl Checkpoints {
         &mut self,
         machine: &mut Machine,
         options: &RunOptions,
+        registered: &mut RegisteredObservers,
     ) -> Result<Vec<KernelReport>, Vec<Diagnostic>> {
         let Some(Resumes { path, checkpoint }) = self.resumes.take() else { return Ok(Vec::new()) };
         machine
             .restore_with(&checkpoint.snapshot, options)
+            .and_then(|()| restore_observers(registered, &self.registered))
             .map_err(|misfit| vec![damaged(&format!("{RESUME}: `{}`", path.display()), &misfit)])?;
         if let Some(writes) = self.writes.as_mut().filter(|writes| writes.path == path) {
             writes.last = Some(checkpoint.snapshot.now());
@@ -199,13 +209,15 @@ impl Checkpoints {
         machine: &Machine,
         before: &[Step],
         trace: Result<Option<Vec<u8>>, Vec<Diagnostic>>,
+        registered: &RegisteredObservers,
         progress: &Progress,
     ) -> bool {
         let Some(writes) = &mut self.writes else { return false };
         let written = trace.and_then(|trace| {
             let ended = before.iter().map(|step| step.report.clone()).collect();
             let trace = trace.map(|saved| (RETIREMENT.to_owned(), saved));
-            let observers = trace.into_iter().chain(of_marks(&self.marks)).collect();
+            let observers = trace.into_iter().chain(of_marks(&self.marks));
+            let observers = observers.chain(of_observers(registered)).collect();
             let checkpoint = Checkpoint { ended, snapshot: machine.snapshot(), observers };
             files::write_durably(&writes.path, &checkpoint.encode(writes.identity), CHECKPOINT)
         });
@@ -256,6 +268,25 @@ fn keep_checkpoint(path: &Path) -> Result<(), Vec<Diagnostic>> {
 pub(crate) fn of_marks(marks: &[u32]) -> Option<(String, Vec<u8>)> {
     let bytes = marks.iter().flat_map(|mark| mark.to_le_bytes()).collect();
     (!marks.is_empty()).then(|| (PRINTED.to_owned(), bytes))
+}
+
+/// The states of observers of plug-ins, as states of a checkpoint.
+pub(crate) fn of_observers(registered: &RegisteredObservers) -> impl Iterator<Item = (String, Vec<u8>)> {
+    registered.save().into_iter().map(|(name, state)| (format!("{PLUG_IN}{name}"), state))
+}
+
+/// Gives observers of plug-ins their states among those of a checkpoint.
+///
+/// # Errors
+/// A state is missing, or does not fit.
+pub(crate) fn restore_observers(
+    registered: &mut RegisteredObservers,
+    states: &[(String, Vec<u8>)],
+) -> Result<(), Misfit> {
+    registered.restore(|name| {
+        let of_name = |saved: &str| saved.strip_prefix(PLUG_IN) == Some(name);
+        states.iter().find(|(saved, _)| of_name(saved)).map(|(_, state)| state.as_slice())
+    })
 }
 
 /// The marks among the states of a checkpoint, as [`of_marks`] has written them.

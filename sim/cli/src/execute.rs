@@ -8,15 +8,17 @@ use super::stored::Stored;
 use super::traces::{self, Finished, TraceFiles};
 use super::watch::Watch;
 use super::work::Work;
-use super::{Exit, interrupt};
+use super::{Exit, interrupt, observers};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Fault, Launch, Output, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
+use wave_machine::core::probe::RegisteredObservers;
 use wave_machine::functional::Execution;
 use wave_machine::gpu::occupancy::LaunchError;
 use wave_machine::gpu::{KernelReport, Machine, NoProgress, RunError, RunOptions, Stop};
 use wave_observe::attribution::Attribution;
+use wave_observe::batches::Batches;
 use wave_observe::figures::Step;
 use wave_observe::races::RaceCheck;
 use wave_observe::trace::How;
@@ -66,9 +68,23 @@ pub(crate) struct Executed {
 /// # Errors
 /// If a trace file cannot be written.
 pub(crate) fn execute(
+    work: Work,
+    given: (&RunArgs, &Stored),
+    config: &Config,
+    progress: &mut Progress,
+) -> Result<Executed, Vec<Diagnostic>> {
+    execute_watched(work, given, config, Vec::new(), progress)
+}
+
+/// [`execute`], watched by observers of the program that has this one inside.
+///
+/// # Errors
+/// As [`execute`].
+pub(crate) fn execute_watched(
     mut work: Work,
     (args, stored): (&RunArgs, &Stored),
     config: &Config,
+    batches: Vec<Batches>,
     progress: &mut Progress,
 ) -> Result<Executed, Vec<Diagnostic>> {
     let (before, all) =
@@ -76,7 +92,7 @@ pub(crate) fn execute(
             Ahead::Continues(before, all) => (before, all),
             Ahead::Over(executed) => return Ok(*executed),
         };
-    in_detail(work, (before, all), (args, stored), config, progress)
+    in_detail(work, (before, all), (args, stored), config, batches, progress)
 }
 
 /// Runs launches cycle by cycle: the last of `all` of the run, behind what ran without timing.
@@ -85,6 +101,7 @@ fn in_detail(
     (before, all): (Before, usize),
     (args, stored): (&RunArgs, &Stored),
     config: &Config,
+    batches: Vec<Batches>,
     progress: &mut Progress,
 ) -> Result<Executed, Vec<Diagnostic>> {
     let mut options = run_options(&args.machine);
@@ -114,10 +131,12 @@ fn in_detail(
         scope.map(|scope| Collector::new(config, &work.program, scope).by_launch(work.steps.len()));
     let (sink, captured) = collector.as_ref().map(Collector::capture).unzip();
     let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory);
-    let ended = checkpoints.resume(&mut gpu, &options)?;
+    let mut registered = RegisteredObservers::of(config);
+    let ended = checkpoints.resume(&mut gpu, &options, &mut registered)?;
     let (recorder, mut files) = traces::open(&traces, config, sink, checkpoints.trace())?.unzip();
     let mut watch = Watch::new(&args.output, config, &work.program).with(collector, recorder);
     (watch.by_buffer, watch.reported_by_buffer) = (by_buffer, reported_by_buffer);
+    (watch.registered, watch.batches) = (registered, batches);
     let sample = args.untimed.sample;
     let input = Input {
         name: &work.name,
@@ -129,7 +148,9 @@ fn in_detail(
     };
     let Walked { mut run, how, cycle, fault } =
         walk(&mut gpu, &input, ended, &options, (&mut watch, files.as_mut()), &mut checkpoints, progress);
-    let Watch { issues, races, by_buffer, reported_by_buffer, report: collector, recorder } = watch;
+    let Watch {
+        issues, races, by_buffer, reported_by_buffer, report: collector, recorder, registered, ..
+    } = watch;
     if let Some(issues) = issues {
         // If it cannot be written, there is no one to tell.
         _ = issues.finish();
@@ -137,6 +158,9 @@ fn in_detail(
     run.data = work.data;
     run.races = races.map(RaceCheck::finish);
     run.by_buffer = by_buffer.map(Attribution::finish);
+    if !matches!(run.outcome, Outcome::Refused(_)) {
+        run.observed = observers::deliver(registered.texts(), &args.output.observe, &run.name)?;
+    }
     let mut report = None;
     match recorder.zip(files) {
         // A refused run has no trace: its files are dropped.
@@ -242,7 +266,12 @@ fn walk(
             }
             None => {
                 let files = files.as_deref_mut();
-                step(gpu, (launch, under_way, steps), options, (watch, files), checkpoints, progress)
+                let ended =
+                    step(gpu, (launch, under_way, steps), options, (watch, files), checkpoints, progress);
+                ended.map(|mut report| {
+                    watch.registered.count(&mut report.plug_ins);
+                    report
+                })
             }
         };
         watch.end(launch, ended.as_ref());
@@ -321,7 +350,7 @@ fn save(
 ) {
     let traced = watch.recorder.as_mut().zip(files.as_deref_mut());
     let trace = traced.map(|(recorder, files)| files.save(recorder, gpu.now())).transpose();
-    let is_saved = checkpoints.save(gpu, before, trace, progress);
+    let is_saved = checkpoints.save(gpu, before, trace, &watch.registered, progress);
     if let Some(files) = files.filter(|_| is_saved) {
         files.mark_needed();
     }

@@ -28,6 +28,7 @@ pub(crate) fn check(args: &RunArgs) -> Option<Diagnostic> {
         output.trace.then_some("--trace"),
         output.check_races.then_some("--check-races"),
         output.by_buffer.then_some("--by-buffer"),
+        (!output.observe.is_empty()).then_some("--observe"),
         args.traces.flag(),
         bound(machine.max_cycles).map(|_| "--max-cycles"),
     ];

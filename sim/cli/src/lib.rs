@@ -30,6 +30,7 @@ mod machine;
 mod measure;
 mod memory_map;
 mod new;
+mod observers;
 mod optimize;
 mod outputs;
 mod place;

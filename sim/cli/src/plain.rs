@@ -1,10 +1,12 @@
 //! Runs a kernel from beginning to end, with nothing written: what comparisons and explanations need.
 
 use super::execute::{outcome, verify};
+use super::observers;
 use super::progress::Progress;
 use super::work::Work;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::Config;
+use wave_machine::core::probe::{Observer, RegisteredObservers};
 use wave_machine::gpu::{KernelReport, Machine, RunError, RunOptions};
 use wave_observe::figures::Step;
 use wave_observe::limits::by_launch::ByLaunch;
@@ -22,17 +24,19 @@ pub(crate) fn run(
     let nothing = Outcome::Ended(Verification::Nothing);
     let mut run = Run { data: work.data, ..Run::new(&work.name, nothing) };
     let mut gpu = Machine::new(config.clone(), work.program.clone(), work.memory);
+    let mut registered = RegisteredObservers::of(config);
     let ended = launches(&mut run, &work.program, &work.steps, options, |launch| {
         progress.start_launch();
         let mut show = |now| progress.show(now);
         match &mut watch {
             Some(watch) => {
                 watch.start(launch, gpu.now());
-                let ended = gpu.run(launch, options, Some(&mut **watch), &mut show);
+                let other = Some(&mut **watch as &mut dyn Observer);
+                let ended = observers::run(&mut gpu, launch, options, &mut registered, other, &mut show);
                 watch.end(ended.as_ref());
                 ended
             }
-            None => gpu.run(launch, options, None, &mut show),
+            None => observers::run(&mut gpu, launch, options, &mut registered, None, &mut show),
         }
     });
     if ended {

@@ -33,6 +33,12 @@ use wave_machine::config;
 use wave_machine::registry;
 
 pub use wave_capture::Capture;
+pub use wave_isa::program::Launch;
+pub use wave_machine::core::probe::{
+    AtomicEvent, Burst, Charge, Event, EventKind, Going, Hop, Invalidated, Issued, LineAccess, LocalAccess,
+    MemoryEvent, ObserverSetup, Packet, Results, RunObserver, SliceAccess, Stage, StageEvent, Stalls, Waits,
+    Wants,
+};
 pub use wave_machine::registry::*;
 
 /// Set once a plug-in has panicked.

@@ -11,7 +11,7 @@ use super::progress::Progress;
 use super::stored::Stored;
 use super::terminal::Terminal;
 use super::work;
-use super::{Ended, Exit, functional, interrupt};
+use super::{Ended, Exit, functional, interrupt, observers};
 use std::time::{Duration, Instant};
 use wave_compile::lower::instance::Ended::Returned;
 use wave_isa::diagnostic::{Diagnostic, Severity};
@@ -30,6 +30,8 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let inputs = inputs(args)?;
     let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
+    let config = observers::enabled(config, &args.output.observe)?;
+    observers::check_timing(args, &config)?;
     check_memory(args, &config)?;
     outputs::check(&args.output, device_memory(&args.machine, &config))?;
     let stored = Stored::read(&args.traces, &inputs).map_err(|error| vec![error])?;
@@ -113,6 +115,7 @@ fn one(input: &Input, args: &RunArgs, stored: &Stored, config: &Config, terminal
     }
     text += &race_text(&run);
     text += &buffer_text(&run);
+    text += &observed_text(&run);
     if let Some(prices) = &prices
         && let Some(total) = run.total()
     {
@@ -198,6 +201,7 @@ fn several(inputs: &[Input], args: &RunArgs, stored: &Stored, config: &Config, t
             }
             text += &race_text(run);
             text += &buffer_text(run);
+            text += &observed_text(run);
         }
         for run in session.runs.iter().filter(|_| args.output.stats) {
             let Some(statistics) = statistics(run, untimed, config) else { continue };
@@ -280,7 +284,9 @@ pub(crate) fn misplaced_flags(args: &RunArgs, inputs: &[Input]) -> Vec<Diagnosti
     wrong.extend(functional::check(args));
     wrong.extend(args.traces.check());
     wrong.extend(args.checkpoints.check(args, inputs));
-    wrong.extend(args.traces.check_names(&inputs.iter().map(Input::name).collect::<Vec<_>>()));
+    let names: Vec<String> = inputs.iter().map(Input::name).collect();
+    wrong.extend(args.traces.check_names(&names));
+    wrong.extend(observers::check(args, &names));
     if let (Some(kernel), Some(_)) = (kernels, args.machine.seed) {
         let message = format!("--seed is for launch files: `{}` has no random data", kernel.name());
         wrong.push(Diagnostic::error(message));
@@ -324,6 +330,15 @@ fn race_text(run: &Run) -> String {
 /// The tables of --by-buffer; empty without it.
 fn buffer_text(run: &Run) -> String {
     run.by_buffer.as_ref().map_or_else(String::new, |share| format!("\n{}\n{}", run.name, share.text()))
+}
+
+/// What observers of plug-ins have written, if not to a file.
+fn observed_text(run: &Run) -> String {
+    let section = |(name, text): &(String, String)| {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        format!("\n{}: {name}\n{text}{end}", run.name)
+    };
+    run.observed.iter().map(section).collect()
 }
 
 /// Reports on standard error what went wrong with one of several runs, as soon as it is known.

@@ -1,14 +1,16 @@
 //! Those who watch a run.
 
 use super::args::OutputArgs;
+use super::observers::as_one;
 use super::terminal::Pieces;
 use wave_isa::program::{Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::core::probe::{Listeners, Observer};
+use wave_machine::core::probe::{Observer, RegisteredObservers};
 use wave_machine::functional::Execution;
 use wave_machine::gpu::{KernelReport, Machine, RunError};
 use wave_observe::attribution::Attribution;
+use wave_observe::batches::Batches;
 use wave_observe::issue_trace::IssueTrace;
 use wave_observe::races::RaceCheck;
 use wave_observe::trace::Recorder;
@@ -29,6 +31,12 @@ pub(crate) struct Watch<'a> {
     pub report: Option<Collector<'a>>,
     /// Trace files and the report's pipeline view, or the search for the cycle in which a trigger fires.
     pub recorder: Option<Recorder<'static>>,
+    /// Observers of plug-ins.
+    pub registered: RegisteredObservers,
+    /// Those of the program that has this one inside.
+    pub batches: Vec<Batches>,
+    /// Launches that have begun.
+    begun: usize,
 }
 
 impl<'a> Watch<'a> {
@@ -75,6 +83,9 @@ impl<'a> Watch<'a> {
         if let Some(recorder) = &mut self.recorder {
             recorder.start(program, launch, start);
         }
+        self.registered.begin(launch);
+        self.begun += 1;
+        self.batches.iter_mut().for_each(|batches| batches.start(program, launch, self.begun, start, &[]));
     }
 
     /// Called when a launch ends, or fails.
@@ -89,6 +100,7 @@ impl<'a> Watch<'a> {
         if let Some(report) = &mut self.report {
             report.end(ended);
         }
+        self.batches.iter_mut().for_each(|batches| batches.end(ended));
     }
 
     fn attributions(&mut self) -> impl Iterator<Item = &mut Attribution> {
@@ -97,19 +109,25 @@ impl<'a> Watch<'a> {
 
     /// Calls `act` with all of them as one observer, or with none if nobody watches.
     pub(crate) fn during<R>(&mut self, act: impl FnOnce(Option<&mut dyn Observer>) -> R) -> R {
-        let Watch { issues, races, by_buffer, reported_by_buffer, report, recorder } = self;
+        let Watch {
+            issues,
+            races,
+            by_buffer,
+            reported_by_buffer,
+            report,
+            recorder,
+            registered,
+            batches,
+            begun: _,
+        } = self;
         let issues = issues.as_mut().map(|issues| issues as &mut dyn Observer);
         let races = races.as_mut().map(|races| races as &mut dyn Observer);
         let by_buffer = by_buffer.as_mut().map(|share| share as &mut dyn Observer);
         let reported = reported_by_buffer.as_mut().map(|share| share as &mut dyn Observer);
         let report = report.as_mut().map(|report| report as &mut dyn Observer);
         let recorder = recorder.as_mut().map(|recorder| recorder as &mut dyn Observer);
-        let mut all: Vec<&mut dyn Observer> =
-            [issues, races, by_buffer, reported, report, recorder].into_iter().flatten().collect();
-        match &mut all[..] {
-            [] => act(None),
-            [one] => act(Some(&mut **one)),
-            _ => act(Some(&mut Listeners::new(all))),
-        }
+        let built_in = [issues, races, by_buffer, reported, report, recorder].into_iter().flatten();
+        let batches = batches.iter_mut().map(|batches| batches as &mut dyn Observer);
+        as_one(built_in.chain(registered.observers()).chain(batches), act)
     }
 }

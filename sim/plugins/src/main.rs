@@ -1,7 +1,8 @@
-//! `wave-sim` with four published ideas as plug-ins: a cache-conscious warp scheduler, SHiP replacement, a stride
-//! prefetcher, and a victim cache.
+//! `wave-sim` with published ideas as plug-ins: a cache-conscious warp scheduler, SHiP replacement, a stride prefetcher, a
+//! victim cache, and reuse distances as an observer.
 
 mod ccws;
+mod reuse;
 mod ship;
 mod stride;
 mod victim;
@@ -12,6 +13,7 @@ use wave_sim::plugin::Registry;
 fn main() -> ExitCode {
     let mut registry = Registry::new();
     ccws::register(&mut registry);
+    reuse::register(&mut registry);
     ship::register(&mut registry);
     stride::register(&mut registry);
     victim::register(&mut registry);

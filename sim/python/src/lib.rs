@@ -6,6 +6,7 @@ mod config;
 mod errors;
 mod interrupt;
 mod machine;
+mod observer;
 mod run;
 
 use pyo3::prelude::*;

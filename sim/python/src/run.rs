@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::errors::{Told, all_told, error, told};
 use crate::interrupt::interruptible;
+use crate::observer::{Asked, Raised, observers};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use std::sync::atomic::Ordering;
@@ -145,10 +146,14 @@ pub(crate) fn run(
     config: &Bound<'_, Config>,
     words: Vec<String>,
     data: Vec<Given>,
+    observing: Vec<Asked>,
 ) -> PyResult<Finished> {
     let (kernel, config, data) = (kernel.into(), &config.get().config, given(data));
+    let raised = Raised::default();
     let ran = interruptible(py, |stop| {
         let task = Task::new(&kernel, config, &words, &data)?;
+        let batches = observers(observing, task.config(), &raised);
+        let task = task.watched_by(batches)?;
         let warnings = all_told(task.warnings());
         // Nothing is given back if a signal has come meanwhile.
         if stop.load(Ordering::Relaxed) {
@@ -156,6 +161,9 @@ pub(crate) fn run(
         }
         task.run(stop).map(|finished| Some((finished, warnings)))
     })?;
+    if let Some(error) = raised.take() {
+        return Err(error);
+    }
     match ran {
         Ok(Some((finished, warnings))) => Ok(Finished::new(py, finished, warnings)),
         Ok(None) => Err(pyo3::exceptions::PyKeyboardInterrupt::new_err(())),

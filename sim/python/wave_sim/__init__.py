@@ -10,20 +10,42 @@ from ._config import Config
 from ._errors import Diagnostic, Error, Fault, InputWarning, Place, Stopped
 from ._kernel import Kernel, suite
 from ._machine import Machine
+from ._observer import (
+    Batch,
+    CacheOutcome,
+    CoreBatch,
+    Issues,
+    L2Accesses,
+    Launch,
+    LineAccesses,
+    MemoryAccesses,
+    Observer,
+    Retirements,
+)
 from ._run import Result, run
 from ._sweep import command, sweep
 from ._wave_sim import __version__
 
 __all__ = [
+    "Batch",
+    "CacheOutcome",
     "Config",
+    "CoreBatch",
     "Diagnostic",
     "Error",
     "Fault",
     "InputWarning",
+    "Issues",
     "Kernel",
+    "L2Accesses",
+    "Launch",
+    "LineAccesses",
     "Machine",
+    "MemoryAccesses",
+    "Observer",
     "Place",
     "Result",
+    "Retirements",
     "Stopped",
     "__version__",
     "command",

@@ -9,6 +9,7 @@ from . import _wave_sim
 from ._config import Config, config_of
 from ._errors import raise_for, warn
 from ._kernel import Buffers, Bytes, Dimensions, Kernel, Word, given_of, kernel_of, words_of
+from ._observer import Observer, asked_of
 from ._run import Result, part_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ class Machine:
     """A machine with a kernel, at the beginning of the first launch. It is stepped cycle by cycle, or runs up to a cycle.
     Where it is stopped leaves no trace: cycles, statistics and results are those of `run`.
 
-    The arguments are those of `run`, without those that are for a run as a whole.
+    The arguments are those of `run`, without those that are for a run as a whole. Observers have all events up to the
+    cycle of a stop. A checkpoint does not hold what they have seen.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Machine:
         max_instructions: int | None = None,
         threads: int | None = None,
         energy: bool | str = True,
+        observers: Iterable[Observer] = (),
         clang: Iterable[str] = (),
     ):
         words = words_of(
@@ -70,7 +73,8 @@ class Machine:
             clang=clang,
         )
         inner = config_of(config)._inner
-        self._machine = _wave_sim.Machine(kernel_of(kernel)._source, inner, words, given_of(buffers))
+        asked = asked_of(observers)
+        self._machine = _wave_sim.Machine(kernel_of(kernel)._source, inner, words, given_of(buffers), asked)
         warn(self._machine.warnings)
 
     @classmethod

@@ -11,6 +11,7 @@ from . import _wave_sim
 from ._config import Config, config_of
 from ._errors import Error, raise_for, warn
 from ._kernel import Buffers, Bytes, Dimensions, Kernel, Word, given_of, kernel_of, words_of
+from ._observer import Observer, asked_of
 
 if TYPE_CHECKING:
     import numpy
@@ -176,6 +177,7 @@ def run(
     threads: int | None = None,
     functional: bool = False,
     energy: bool | str = True,
+    observers: Iterable[Observer] = (),
     flags: Iterable[str] = (),
     clang: Iterable[str] = (),
 ) -> Result:
@@ -185,6 +187,8 @@ def run(
     words, such as `["--check-races"]`, and `clang` those of clang for a kernel in C, such as `["-DN=4"]`. `buffers` gives
     data: for a launch file by the names of its buffers, for a shader by bindings, such as `"0.1"`, for other kernel files by
     addresses. A number in place of data stands for so many zeros.
+
+    `observers` are told of events while the kernel runs: see `Observer`. An exception of theirs ends the run.
 
     Raises `Error` if the input is wrong, `Fault` if the kernel faults, `Stopped` if it stands still or reaches a bound. A
     wrong result raises nothing: see `Result.verified`.
@@ -212,7 +216,8 @@ def run(
         clang=clang,
     )
     inner = config_of(config)._inner
-    finished = _wave_sim.run(kernel_of(kernel)._source, inner, words, given_of(buffers))
+    asked = asked_of(observers)
+    finished = _wave_sim.run(kernel_of(kernel)._source, inner, words, given_of(buffers), asked)
     warn(finished.warnings)
     result = Result(finished)
     raise_for(finished.outcome, finished.problem, finished.fault, result)

@@ -1,7 +1,7 @@
 """The extension module: what the package calls. It is no interface for users."""
 
 from os import PathLike
-from typing import Any, Final, Optional, Tuple, Union
+from typing import Any, Callable, Final, Optional, Tuple, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ _Told = Tuple[str, Optional[str], Optional[int], Optional[int], Optional[str], s
 _At = Tuple[list[int], int, int, int, Optional[int]]
 _Kernel = Union[str, Tuple[str, str, bytes]]
 _Given = list[Tuple[Union[int, str], Union[int, bytes]]]
+#: An observer: names of the events that it wants, rows of a batch, and what is called with the name of an event, the number
+#: of the launch, and the values by name.
+Asked = Tuple[list[str], int, Callable[[str, int, dict[str, Any]], None]]
 #: A named part of memory: its first byte, the byte behind its last, the type of its elements.
 Part = Tuple[str, int, int, Optional[str]]
 
@@ -59,7 +62,9 @@ class Finished:
     def warnings(self) -> list[_Told]: ...
 
 class Machine:
-    def __new__(cls, kernel: _Kernel, config: Config, words: list[str], data: _Given) -> Machine: ...
+    def __new__(
+        cls, kernel: _Kernel, config: Config, words: list[str], data: _Given, observing: list[Asked]
+    ) -> Machine: ...
     def advance(self, until: int) -> tuple[str, _Told | None, _At | None] | None: ...
     def totals(self) -> list[tuple[str, int]]: ...
     def read(self, address: int, bytes: int) -> NDArray[numpy.uint8]: ...
@@ -77,6 +82,8 @@ class Machine:
     @property
     def warnings(self) -> list[_Told]: ...
 
-def run(kernel: _Kernel, config: Config, words: list[str], data: _Given) -> Finished: ...
+def run(
+    kernel: _Kernel, config: Config, words: list[str], data: _Given, observing: list[Asked]
+) -> Finished: ...
 def suite(language: str) -> list[str]: ...
 def main(program: list[str], words: list[str]) -> int: ...

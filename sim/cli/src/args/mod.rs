@@ -8,6 +8,7 @@ use super::address::{self, Save};
 use super::detail::{DetailFrom, detail_from};
 use super::dumps::Dumps;
 use super::instances::{InstanceCall, call};
+use super::observers::{Observe, observe};
 use super::traces::{WaveRange, trigger, wave_range};
 use super::values::{self, Bind, Dimensions, Fill, MemoryFile, RegisterValue, SaveBinding};
 use clap::{Args, Parser, ValueEnum};
@@ -311,6 +312,11 @@ pub(crate) struct OutputArgs {
     /// Say what each buffer and each launch had of the accesses, and why the caches missed
     #[arg(long)]
     pub by_buffer: bool,
+
+    /// Let an observer of a plug-in watch the run; its text goes to a FILE, or to the report. Of several kernels, {kernel}
+    /// in the FILE stands for the kernel's name
+    #[arg(long, value_name = "NAME[=FILE]", value_parser = observe)]
+    pub observe: Vec<Observe>,
 
     /// Form of the report
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]

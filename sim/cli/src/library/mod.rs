@@ -12,7 +12,7 @@ pub use given::{Buffer, Contents, Target};
 pub use simulation::{Ended, Simulation};
 
 use super::args::RunArgs;
-use super::execute::{Executed, execute};
+use super::execute::{Executed, execute_watched};
 use super::inputs::{self, Input};
 use super::machine::{device_memory, overridden};
 use super::outputs::{self, Outputs};
@@ -20,12 +20,13 @@ use super::progress::Progress;
 use super::stored::Stored;
 use super::terminal::Terminal;
 use super::work::{Work, work};
-use super::{bindings, interrupt, session};
+use super::{bindings, interrupt, observers, session};
 use std::sync::atomic::AtomicBool;
 use unnamed::Unnamed;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::Fault;
 use wave_machine::config::Config;
+use wave_observe::batches::Batches;
 use wave_observe::energy::Prices;
 use wave_study::launch::Verification;
 use wave_study::summary::{Outcome, Session, json};
@@ -56,6 +57,7 @@ pub struct Task {
     work: Work,
     outputs: Outputs,
     buffers: Vec<Buffer>,
+    batches: Vec<Batches>,
     warnings: Vec<Diagnostic>,
 }
 
@@ -120,6 +122,8 @@ impl Task {
             return Err(wrong);
         }
         let (config, mut warnings) = overridden(config.clone(), &args.machine)?;
+        let config = observers::enabled(config, &args.output.observe)?;
+        observers::check_timing(&args, &config)?;
         outputs::check(&args.output, device_memory(&args.machine, &config))?;
         session::check_memory(&args, &config)?;
         let prices = session::prices(&args)?;
@@ -133,7 +137,28 @@ impl Task {
         let buffers = given::buffers(&work);
         given::fill(&mut work, &buffers, data)?;
         warnings.append(&mut work.warnings);
-        Ok(Task { args, config, prices, stored, work, outputs, buffers, warnings })
+        let batches = Vec::new();
+        Ok(Task { args, config, prices, stored, work, outputs, buffers, batches, warnings })
+    }
+
+    /// The same, watched by observers; they may have to know the [machine](Self::config).
+    ///
+    /// # Errors
+    /// A flag of a run that observers cannot watch from beginning to end.
+    pub fn watched_by(self, batches: Vec<Batches>) -> Result<Task, Vec<Diagnostic>> {
+        let partly = [
+            self.args.untimed.functional.then_some("--functional"),
+            self.args.untimed.detail_from.as_ref().map(|_| "--detail-from"),
+            self.args.untimed.sample.then_some("--sample"),
+            self.args.checkpoints.flag(),
+        ];
+        match partly.into_iter().flatten().next() {
+            Some(flag) if !batches.is_empty() => {
+                let message = format!("{flag} leaves out a part of the run, and observers watch all of it");
+                Err(vec![Diagnostic::error(message).hint("run without it, or without observers")])
+            }
+            _ => Ok(Task { batches, ..self }),
+        }
     }
 
     /// The machine, with what flags have changed.
@@ -155,11 +180,11 @@ impl Task {
     }
 
     fn run_here(self) -> Result<Finished, Vec<Diagnostic>> {
-        let Task { args, config, prices, stored, mut work, outputs, buffers, .. } = self;
+        let Task { args, config, prices, stored, mut work, outputs, buffers, batches, .. } = self;
         let instances = work.instances.take();
         let bound = std::mem::take(&mut work.bound);
         let mut progress = Progress::new(1, false);
-        let executed = execute(work, (&args, &stored), &config, &mut progress)?;
+        let executed = execute_watched(work, (&args, &stored), &config, batches, &mut progress)?;
         let Executed { run, mut memory, missed, fault } = executed;
         let ended = match &run.outcome {
             Outcome::Refused(wrong) => return Err(wrong.clone()),

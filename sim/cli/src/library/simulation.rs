@@ -2,15 +2,16 @@
 
 use super::{Buffer, Finished, Task, finished};
 use crate::execute::{outcome, output, run_options, verify};
-use crate::{checkpoints, files};
+use crate::{checkpoints, files, observers};
 use std::path::Path;
 use std::sync::Arc;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Fault, Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
-use wave_machine::core::probe::Sample;
+use wave_machine::core::probe::{Observer, RegisteredObservers, Sample};
 use wave_machine::gpu::{Machine, RunError, RunOptions, Stop};
+use wave_observe::batches::Batches;
 use wave_observe::energy::Prices;
 use wave_observe::figures::Step;
 use wave_study::checkpoint::{Checkpoint, Identity};
@@ -35,6 +36,10 @@ pub struct Simulation {
     steps: Vec<Step>,
     /// How much threads had printed at the end of each of them.
     marks: Vec<u32>,
+    registered: RegisteredObservers,
+    batches: Vec<Batches>,
+    /// The receivers of batches know of the launch that runs.
+    is_told: bool,
 }
 
 /// Why a simulation does not go on.
@@ -48,7 +53,7 @@ pub struct Ended {
 
 impl Simulation {
     pub(super) fn new(task: Task) -> Result<Simulation, Vec<Diagnostic>> {
-        let Task { args, config, prices, work, buffers, .. } = task;
+        let Task { args, config, prices, work, buffers, batches, .. } = task;
         let whole = [
             args.untimed.functional.then_some("--functional"),
             args.untimed.detail_from.as_ref().map(|_| "--detail-from"),
@@ -56,6 +61,7 @@ impl Simulation {
             args.output.check_races.then_some("--check-races"),
             args.output.by_buffer.then_some("--by-buffer"),
             args.output.trace.then_some("--trace"),
+            (!args.output.observe.is_empty()).then_some("--observe"),
             args.traces.flag(),
         ];
         if let Some(flag) = whole.into_iter().flatten().next() {
@@ -67,6 +73,9 @@ impl Simulation {
         let program = Arc::new(work.program);
         let mut simulation = Simulation {
             machine: Machine::new(config.clone(), Arc::clone(&program), work.memory),
+            registered: RegisteredObservers::of(&config),
+            batches,
+            is_told: false,
             config,
             program,
             name: work.name,
@@ -91,10 +100,29 @@ impl Simulation {
 
     /// Begins the next launch, if there is one.
     fn begin(&mut self) -> Result<(), RunError> {
-        match self.launches.get(self.steps.len()) {
-            Some(launch) => self.machine.begin(launch, &self.options),
-            None => Ok(()),
+        let Some(launch) = self.launches.get(self.steps.len()) else { return Ok(()) };
+        self.machine.begin(launch, &self.options)?;
+        self.registered.begin(launch);
+        self.is_told = false;
+        Ok(())
+    }
+
+    /// Tells the receivers of batches of the launch that runs, which may be under way.
+    fn tell_launch(&mut self) {
+        let ended = self.steps.len();
+        if self.batches.is_empty() || std::mem::replace(&mut self.is_told, true) {
+            return;
         }
+        let start = self.steps.iter().map(|step| step.report.cycles).sum();
+        let waves = self.machine.waves();
+        for batches in &mut self.batches {
+            batches.start(&self.program, &self.launches[ended], ended + 1, start, &waves);
+        }
+    }
+
+    /// True if a receiver of batches has ended the run.
+    fn is_over(&self) -> bool {
+        self.batches.iter().any(Batches::is_over)
     }
 
     /// The machine.
@@ -122,14 +150,24 @@ impl Simulation {
         &self.buffers
     }
 
-    /// Simulates up to a cycle, or to the end.
+    /// Simulates up to a cycle, or to the end. Stops before that if a receiver of batches ends the run.
     ///
     /// # Errors
     /// A fault, a standstill or a bound. After a bound it can go on.
     pub fn advance(&mut self, until: Cycle) -> Result<(), Box<Ended>> {
         while !self.is_done() && self.machine.now() < until {
-            match self.machine.advance(until, None) {
-                Ok(Stop::Ended(report)) => {
+            self.tell_launch();
+            if self.is_over() {
+                break;
+            }
+            let Simulation { machine, registered, batches, .. } = self;
+            let batches = batches.iter_mut().map(|batches| batches as &mut dyn Observer);
+            let all = registered.observers().chain(batches);
+            let advanced = observers::as_one(all, |observer| machine.advance(until, observer));
+            match advanced {
+                Ok(Stop::Ended(mut report)) => {
+                    self.registered.count(&mut report.plug_ins);
+                    self.batches.iter_mut().for_each(|batches| batches.end(Ok(&report)));
                     let output = output(&self.program);
                     if output.printed.is_some() {
                         self.marks.push(output.mark(self.machine.memory()));
@@ -140,10 +178,23 @@ impl Simulation {
                     self.begin().map_err(|error| self.ended(&error))?;
                 }
                 Ok(Stop::Cycle | Stop::Observer) => break,
-                Err(error) => return Err(self.ended(&error)),
+                Err(error) => {
+                    self.batches.iter_mut().for_each(|batches| batches.end(Err(&error)));
+                    return Err(self.ended(&error));
+                }
             }
         }
         Ok(())
+    }
+
+    /// Gives the receivers of batches all rows so far.
+    pub fn give_rest(&mut self) {
+        self.batches.iter_mut().for_each(Batches::give_rest);
+    }
+
+    /// Lets the receivers of batches that have ended the run have it again.
+    pub fn go_on(&mut self) {
+        self.batches.iter_mut().for_each(Batches::go_on);
     }
 
     fn ended(&self, error: &RunError) -> Box<Ended> {
@@ -176,6 +227,8 @@ impl Simulation {
         if self.is_done() {
             run.outcome = verify(self.expected.as_ref(), &memory);
         }
+        let texts = self.registered.texts().into_iter();
+        run.observed = texts.map(|(name, text)| (name.to_owned(), text)).collect();
         let prices = self.prices.clone();
         let session = Session { config: &self.config, untimed: false, prices, runs: vec![run] };
         finished(session, None, memory, self.buffers.clone())
@@ -187,7 +240,8 @@ impl Simulation {
     /// The file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), Vec<Diagnostic>> {
         let ended = self.steps.iter().map(|step| step.report.clone()).collect();
-        let observers = checkpoints::of_marks(&self.marks).into_iter().collect();
+        let observers = checkpoints::of_marks(&self.marks).into_iter();
+        let observers = observers.chain(checkpoints::of_observers(&self.registered)).collect();
         let checkpoint = Checkpoint { ended, snapshot: self.machine.snapshot(), observers };
         files::write_durably(path, &checkpoint.encode(self.identity), "checkpoint")
     }
@@ -200,8 +254,10 @@ impl Simulation {
         let checkpoint = checkpoints::read(path, self.identity, &self.launches)?;
         self.machine
             .restore_with(&checkpoint.snapshot, &self.options)
+            .and_then(|()| checkpoints::restore_observers(&mut self.registered, &checkpoint.observers))
             .map_err(|misfit| vec![checkpoints::damaged(&format!("`{}`", path.display()), &misfit)])?;
         self.marks = checkpoints::marks(&checkpoint.observers);
+        self.is_told = false;
         let step = |(launch, report): (&Launch, _)| Step {
             kernel: self.program.kernels[launch.kernel].name.clone(),
             launch: launch.clone(),

@@ -2,9 +2,10 @@
 
 use super::cases::Loaded;
 use crate::execute::verify;
-use crate::{interrupt, plain};
+use crate::{interrupt, observers, plain};
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
+use wave_machine::core::probe::RegisteredObservers;
 use wave_machine::gpu::{Machine, RunOptions};
 use wave_study::launch::Verification;
 use wave_study::results::Measured;
@@ -37,8 +38,9 @@ pub(crate) fn run(kernel: &Loaded, config: &Config, options: &RunOptions) -> Res
         return Ok(Measured::of(config, &run));
     }
     let mut gpu = Machine::new(config.clone(), kernel.program.clone(), kernel.memory());
+    let mut registered = RegisteredObservers::of(config);
     let ended = plain::launches(&mut run, &kernel.program, &kernel.launches, options, |launch| {
-        gpu.run(launch, options, None, &mut |_| {})
+        observers::run(&mut gpu, launch, options, &mut registered, None, &mut |_| {})
     });
     if ended {
         run.outcome = verify(kernel.expected.as_ref(), &gpu.into_memory());

@@ -191,17 +191,18 @@ impl TraceArgs {
 /// Placeholder for the kernel's name in a file name.
 const PLACEHOLDER: &str = "{kernel}";
 
-fn has_placeholder(path: &Path) -> bool {
+/// True if the path has the placeholder.
+pub(crate) fn has_placeholder(path: &Path) -> bool {
     path.to_string_lossy().contains(PLACEHOLDER)
 }
 
 /// A path with the placeholder replaced. A path that is not Unicode has no placeholder.
-fn filled(path: &Path, kernel: &str) -> PathBuf {
+pub(crate) fn filled(path: &Path, kernel: &str) -> PathBuf {
     path.to_str().map_or_else(|| path.to_owned(), |path| path.replace(PLACEHOLDER, kernel).into())
 }
 
 /// A similar name with a placeholder.
-fn with_placeholder(path: &Path) -> PathBuf {
+pub(crate) fn with_placeholder(path: &Path) -> PathBuf {
     let stem = path.file_stem().map_or_else(String::new, |stem| format!("{}-", stem.to_string_lossy()));
     let end = path.extension().map_or_else(String::new, |end| format!(".{}", end.to_string_lossy()));
     path.with_file_name(format!("{stem}{PLACEHOLDER}{end}"))

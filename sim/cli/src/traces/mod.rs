@@ -4,7 +4,7 @@ mod flags;
 
 use super::args::TraceArgs;
 use super::files::{self, Beginning, LeftBehind, Streamed};
-pub(crate) use flags::{WaveRange, trigger, wave_range};
+pub(crate) use flags::{WaveRange, filled, has_placeholder, trigger, wave_range, with_placeholder};
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;

@@ -4,6 +4,8 @@
 
 #[path = "../../../plugins/src/ccws.rs"]
 mod ccws;
+#[path = "../../../plugins/src/reuse.rs"]
+mod reuse;
 #[path = "../../../plugins/src/ship.rs"]
 mod ship;
 #[path = "../../../plugins/src/stride.rs"]
@@ -11,6 +13,7 @@ mod stride;
 #[path = "../../../plugins/src/victim.rs"]
 mod victim;
 
+mod observers;
 mod program;
 mod runs;
 
@@ -42,6 +45,7 @@ fn installed() {
     ONCE.call_once(|| {
         let mut registry = Registry::new();
         ccws::register(&mut registry);
+        reuse::register(&mut registry);
         ship::register(&mut registry);
         stride::register(&mut registry);
         victim::register(&mut registry);

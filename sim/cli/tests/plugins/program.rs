@@ -4,18 +4,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// The example of this crate that is `sim/plugins/src/main.rs`. `cargo test` builds it, unless tests are selected by
-/// name: then `cargo build --example plugins` does.
+/// The example of this crate that is `sim/plugins/src/main.rs`.
 fn program() -> PathBuf {
+    example("plugins")
+}
+
+/// An example of this crate. `cargo test` builds it, unless tests are selected by name: then `cargo build --example`
+/// does.
+fn example(name: &str) -> PathBuf {
     let tests = std::env::current_exe().expect("this test has a path");
     let folder = tests.parent().and_then(Path::parent).expect("it is in target/PROFILE/deps");
-    let program = folder.join("examples/plugins");
+    let program = folder.join("examples").join(name);
     let built = |file: &Path| file.metadata().and_then(|data| data.modified()).expect("it is a file");
-    assert!(program.is_file(), "`cargo build --workspace --example plugins` builds {}", program.display());
+    assert!(program.is_file(), "`cargo build --workspace --example {name}` builds {}", program.display());
     // One that is older than the command line would be another one's.
     let command = Path::new(env!("CARGO_BIN_EXE_wave-sim"));
     let age = built(command).duration_since(built(&program)).unwrap_or_default();
-    assert!(age.as_secs() < 3600, "`cargo build --workspace --example plugins` builds it again");
+    assert!(age.as_secs() < 3600, "`cargo build --workspace --example {name}` builds it again");
     program
 }
 
@@ -155,6 +160,118 @@ fn a_checkpoint_goes_on_with_the_plug_in_only() {
     let message = String::from_utf8_lossy(&plain.stderr).into_owned();
     assert_eq!(plain.status.code(), Some(2), "{message}");
     assert!(message.contains("victim_cache"), "{message}");
+}
+
+#[test]
+fn an_observer_writes_its_text_and_its_counters() {
+    let machine =
+        ["--config", "tiny.ron", "--size", "small", "spmv", "--observe", "reuse", "--set", "reuse.lines=64"];
+    let shown = text(&[&machine[..], &["--stats"]].concat());
+    assert!(shown.contains("\nspmv: reuse\ndistance_from,distance_to,accesses\n0,0,"), "{shown}");
+    assert!(shown.contains("reuse.near") && shown.contains("verified"), "{shown}");
+    let threads = text(&[&machine[..], &["--stats", "--threads", "1"]].concat());
+    assert_eq!(text(&[&machine[..], &["--stats", "--threads", "2"]].concat()), threads);
+    assert_eq!(shown, threads);
+
+    let folder = TempDir::new().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let file = format!("reuse={}", at("{kernel}.csv"));
+    let words = ["--config", "tiny.ron", "--size", "small", "--observe", &file, "saxpy", "spmv"];
+    let two = text(&[&words[..], &["--set", "reuse.lines=64"]].concat());
+    assert!(!two.contains("distance_from"), "{two}");
+    let table = std::fs::read_to_string(at("spmv.csv")).expect("the table");
+    assert!(shown.contains(&table) && Path::new(&at("saxpy.csv")).is_file(), "{table}");
+
+    let json = text(&[&machine[..], &["--format", "json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["runs"][0]["observers"][0]["text"], table);
+    let run = Run(json);
+    let near: f64 = table.lines().skip(1).filter(|row| !row.contains(",,")).map(last).sum();
+    assert!(run.count("reuse.near") == near && near > 0.0 && run.count("reuse.accesses") > near);
+
+    // One run knows the hits of all sizes: those of a sweep agree.
+    let (store, table_name) = (at("store"), at("sweep"));
+    let words = ["sweep", "--config", "tiny.ron", "--size", "small", "spmv", "--set", "reuse.enabled=1"];
+    let words =
+        [&words[..], &["--set", "reuse.lines=8,64", "--store", &store, "--out", &table_name]].concat();
+    let swept = output_in(folder.path(), &words);
+    assert!(swept.status.success(), "{}", String::from_utf8_lossy(&swept.stderr));
+    let csv = std::fs::read_to_string(at("sweep.csv")).expect("the table");
+    let column = csv.lines().next().expect("a heading").split(',').position(|name| name == "reuse.near");
+    let column = column.unwrap_or_else(|| panic!("{csv}"));
+    let swept: Vec<&str> = csv.lines().skip(1).filter_map(|row| row.split(',').nth(column)).collect();
+    let below_8 = table.lines().skip(1).take_while(|row| !row.starts_with("8,")).map(last).sum::<f64>();
+    assert_eq!(swept, [below_8.to_string(), near.to_string()], "{csv}");
+
+    let page = at("run.html");
+    text(&[&machine[..], &["--report", &page]].concat());
+    assert!(std::fs::read_to_string(&page).expect("the page").contains("reuse.near"));
+}
+
+/// The number at the end of a row.
+fn last(row: &str) -> f64 {
+    row.rsplit(',').next().and_then(|field| field.parse().ok()).unwrap_or_else(|| panic!("{row}"))
+}
+
+#[test]
+fn a_checkpoint_has_what_an_observer_has_seen() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("run.ckpt");
+    let file = file.to_str().expect("a path");
+    let machine = ["--config", "tiny.ron", "--size", "small", "bfs", "--stats", "--observe", "reuse"];
+    let whole = text(&machine);
+    let stopped = ["--checkpoint", file, "--checkpoint-every", "1700", "--max-cycles", "4000"];
+    let stopped = output(&[&machine[..], &stopped].concat());
+    assert_eq!(stopped.status.code(), Some(3), "{}", String::from_utf8_lossy(&stopped.stderr));
+    assert_eq!(text(&[&machine[..], &["--resume", file]].concat()), whole);
+    // A run without the observer is another one.
+    let message = refused(&[&machine[..6], &["--resume", file]].concat());
+    assert!(message.contains("is a checkpoint of another machine"), "{message}");
+}
+
+#[test]
+fn an_observer_that_breaks_its_contract_is_named() {
+    for (name, why) in [
+        ("in_event", "it has seen enough"),
+        ("in_begin", "it does not like launches"),
+        ("miscounts", "1 counters are declared, and 2 are given"),
+    ] {
+        for threads in ["1", "2"] {
+            let words = ["--size", "small", "--threads", threads, "saxpy", "--observe", name];
+            let output = Command::new(example("faulty_observers")).args(words).output().expect("it runs");
+            let message = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{message}");
+            let named = format!("the plug-in `{name}`, an observer, has panicked: {why}");
+            assert!(message.contains(&named), "{message}");
+        }
+    }
+}
+
+#[test]
+fn wrong_observers_are_one_clear_error() {
+    let machine = ["--config", "tiny.ron", "--size", "small", "saxpy"];
+    let with = |words: &[&str]| refused(&[&machine[..], words].concat());
+    for (words, part) in [
+        (&["--observe", "resue"][..], "no observer is registered as `resue`"),
+        (&["--observe", "resue"], "did you mean `reuse`?"),
+        (&["--observe", "ccws"], "`ccws` is a warp scheduler, and no observer"),
+        (&["--observe", "reuse="], "a file needs a name"),
+        (&["--observe", "reuse", "--observe", "reuse=a.csv"], "`reuse` is named twice"),
+        (&["--observe", "reuse=no/such/folder.csv"], "there is no folder `no/such`"),
+        (&["--observe", "reuse=a.csv", "spmv"], "'a-{kernel}.csv'"),
+        (&["--observe", "reuse", "--functional"], "--functional has no timing, and --observe needs it"),
+        (&["--set", "reuse.enabled=1", "--functional"], "the observer `reuse` watches all of it"),
+        (&["--set", "reuse.enabled=1", "--sample"], "set plugins.reuse.enabled to 0"),
+        (&["--set", "reuse.enabled=2"], "`plugins.reuse.enabled` is 2: it must be an integer from 0 to 1"),
+    ] {
+        let message = with(words);
+        assert!(message.contains(part), "{words:?}: {message}");
+    }
+    let plain = Command::new(env!("CARGO_BIN_EXE_wave-sim")).args(["saxpy", "--observe", "reuse"]).output();
+    let plain = plain.expect("it runs");
+    let message = String::from_utf8_lossy(&plain.stderr).into_owned();
+    assert_eq!(plain.status.code(), Some(2), "{message}");
+    assert!(message.contains("a program with observers registers them: docs/plugins.md"), "{message}");
 }
 
 #[test]

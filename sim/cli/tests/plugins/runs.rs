@@ -2,13 +2,14 @@
 
 use super::machine;
 use wave_machine::config::Config;
+use wave_machine::core::probe::{Observer, RegisteredObservers};
 use wave_machine::gpu::{KernelReport, Machine, RunOptions, Stop};
 use wave_sim::plugin::statistics;
 use wave_study::launch::{self, Job, Size};
 use wave_study::summary::statistics::values;
 
 /// Settings of machines in which plug-ins have much to do.
-const MACHINES: [&[&str]; 9] = [
+const MACHINES: [&[&str]; 10] = [
     &["core.issue.policy=ccws", "core.l1.bytes=4096", "ccws.gain=16", "ccws.decay=7"],
     &["core.issue.policy=ccws", "core.l1.bytes=4096", "core.schedulers=2", "core.issue.width=2"],
     &["core.l1.replacement=ship", "l2.replacement=ship", "core.l1.bytes=4096", "l2.slice_bytes=8192"],
@@ -17,6 +18,7 @@ const MACHINES: [&[&str]; 9] = [
     &["core.l1.path=victim_cache", "core.l1.bytes=2048", "core.l1.ways=1"],
     &["dispatcher.policy=last_core", "core.max_workgroups=3"],
     &["dispatcher.policy=least_loaded", "core.max_workgroups=3"],
+    &["reuse.enabled=1", "reuse.lines=48", "core.l1.bytes=4096"],
     &[
         "core.issue.policy=ccws",
         "core.l1.replacement=ship",
@@ -67,22 +69,44 @@ fn left(mut gpu: Machine, reports: Vec<KernelReport>) -> Left {
 
 fn run(config: &Config, job: &Job, options: &RunOptions) -> Left {
     let mut gpu = gpu(config, job);
-    let one =
-        |step| gpu.run(step, options, None, &mut |_| {}).unwrap_or_else(|e| panic!("{}: {e:?}", job.name));
+    let mut registered = RegisteredObservers::of(config);
+    let one = |step| {
+        registered.begin(step);
+        let mut report = gpu
+            .run(step, options, first(&mut registered), &mut |_| {})
+            .unwrap_or_else(|e| panic!("{}: {e:?}", job.name));
+        registered.count(&mut report.plug_ins);
+        report
+    };
     let reports = job.steps.iter().map(one).collect();
     left(gpu, reports)
+}
+
+/// The observer, if there is one; no machine here enables two.
+fn first(registered: &mut RegisteredObservers) -> Option<&mut dyn Observer> {
+    registered.observers().next()
 }
 
 /// Runs a job, and puts the state into a new machine after every so many cycles.
 fn run_in_parts(config: &Config, job: &Job, options: &RunOptions, part: u64) -> Left {
     let mut machine = gpu(config, job);
+    let mut registered = RegisteredObservers::of(config);
     let mut reports = Vec::new();
     for step in &job.steps {
         machine.begin(step, options).expect("the launch begins");
+        registered.begin(step);
         loop {
-            match machine.advance(machine.now() + part, None).expect("the launch ends") {
-                Stop::Ended(report) => break reports.push(*report),
+            let until = machine.now() + part;
+            match machine.advance(until, first(&mut registered)).expect("the launch ends") {
+                Stop::Ended(mut report) => {
+                    registered.count(&mut report.plug_ins);
+                    break reports.push(*report);
+                }
                 Stop::Cycle | Stop::Observer => {
+                    let states = registered.save();
+                    registered = RegisteredObservers::of(config);
+                    let state = |name: &str| states.iter().find(|(known, _)| known == name);
+                    registered.restore(|name| state(name).map(|(_, state)| &state[..])).expect("they fit");
                     let snapshot = machine.snapshot();
                     let mut other = gpu(config, job);
                     other.restore_with(&snapshot, options).expect("the state fits");

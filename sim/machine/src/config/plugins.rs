@@ -22,6 +22,7 @@ pub fn install(registry: Registry) -> Result<(), Vec<Diagnostic>> {
             Role::Prefetcher => Prefetch::ALL.iter().map(|prefetcher| prefetcher.name()).collect(),
             Role::Dispatch => Dispatch::ALL.iter().map(|policy| policy.name()).collect(),
             Role::Path => L1Path::ALL.iter().map(|path| path.name()).collect(),
+            Role::Observer => Vec::new(),
         }
     };
     let faults = registry.faults(|role, name| names(role).contains(&name));

@@ -5,6 +5,7 @@ use super::hooks::{
     WarpScheduler,
 };
 use crate::stats::Declared;
+use std::any::Any;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::OnceLock;
@@ -22,12 +23,14 @@ pub enum Role {
     Path,
     /// Picks the core that gets the next workgroup.
     Dispatch,
+    /// Is told the events of a run.
+    Observer,
 }
 
 impl Role {
     /// All roles.
-    pub const ALL: [Role; 5] =
-        [Role::Scheduler, Role::Replacement, Role::Prefetcher, Role::Path, Role::Dispatch];
+    pub const ALL: [Role; 6] =
+        [Role::Scheduler, Role::Replacement, Role::Prefetcher, Role::Path, Role::Dispatch, Role::Observer];
 
     /// A noun for plug-ins of this role, for messages.
     pub fn noun(self) -> &'static str {
@@ -37,6 +40,7 @@ impl Role {
             Role::Prefetcher => "a prefetcher",
             Role::Path => "a block between L1 and network",
             Role::Dispatch => "a dispatch policy",
+            Role::Observer => "an observer",
         }
     }
 }
@@ -76,6 +80,8 @@ pub(crate) enum Maker {
     Prefetcher(Make<CacheSetup, dyn Prefetcher>),
     Path(Make<PathSetup, dyn PathBlock>),
     Dispatch(Make<DispatchSetup, dyn DispatchPolicy>),
+    /// The module that knows events knows the type of the constructor.
+    Observer(Box<dyn Any + Send + Sync>),
 }
 
 /// A registered plug-in.
@@ -117,6 +123,7 @@ impl PlugIn {
     }
 
     /// Adds a counter. The blocks of the plug-in return the values in this order, and reports sum them over the machine.
+    /// An observer is one for the whole machine.
     pub fn counter(&mut self, name: &'static str, unit: &'static str, doc: &'static str) -> &mut PlugIn {
         self.counters.push(Counter { name, unit, doc });
         self
@@ -165,7 +172,7 @@ impl Registry {
         Registry::default()
     }
 
-    fn add(&mut self, name: &'static str, role: Role, maker: Maker) -> &mut PlugIn {
+    pub(crate) fn add(&mut self, name: &'static str, role: Role, maker: Maker) -> &mut PlugIn {
         let (parameters, counters, declared) = (Vec::new(), Vec::new(), Vec::new());
         self.plug_ins.push(PlugIn { name, role, doc: "", parameters, counters, declared, maker });
         let last = self.plug_ins.len() - 1;
@@ -291,6 +298,11 @@ static INSTALLED: OnceLock<Registry> = OnceLock::new();
 /// The plug-ins of this process.
 pub(crate) fn installed() -> &'static Registry {
     INSTALLED.get_or_init(Registry::new)
+}
+
+/// The plug-ins of this process.
+pub fn registered() -> &'static [PlugIn] {
+    installed().plug_ins()
 }
 
 /// The statistics of all plug-ins of this process, in the order of [`KernelReport::plug_ins`](crate::gpu::KernelReport).

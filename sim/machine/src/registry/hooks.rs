@@ -14,7 +14,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    fn of(&self, name: &str) -> u64 {
+    pub(crate) fn of(&self, name: &str) -> u64 {
         let declared: &[Parameter] = self.plug_in.parameters();
         let place = declared.iter().position(|parameter| parameter.name == name);
         match place {

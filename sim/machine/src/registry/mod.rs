@@ -17,7 +17,7 @@ mod declare;
 mod hooks;
 mod plugged;
 
-pub use declare::{Counter, Parameter, PlugIn, Registry, Role, is_empty, statistics};
+pub use declare::{Counter, Parameter, PlugIn, Registry, Role, is_empty, registered, statistics};
 pub(crate) use declare::{Maker, Sums, installed, put};
 pub(crate) use hooks::Values;
 pub use hooks::{

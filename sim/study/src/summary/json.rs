@@ -64,6 +64,9 @@ struct RunJson<'a> {
     /// Absent if it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     by_buffer: Option<Vec<BufferJson<'a>>>,
+    /// Absent if no observer of a plug-in has written a text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    observers: Vec<ObservedJson<'a>>,
     /// Absent if no kernel can print or allocate memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     printed: Option<PrintedJson<'a>>,
@@ -73,6 +76,13 @@ struct RunJson<'a> {
     /// Of all launches with timing. Absent if it is not asked for, or if none has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     energy: Option<EnergyJson>,
+}
+
+/// What an observer of a plug-in has written.
+#[derive(Serialize)]
+struct ObservedJson<'a> {
+    name: &'a str,
+    text: &'a str,
 }
 
 /// What threads have printed.
@@ -285,6 +295,7 @@ fn run_json<'a>(run: &'a Run, session: &Session<'_>) -> RunJson<'a> {
         launches: run.untimed.iter().map(|step| untimed_json(step, config)).chain(timed).collect(),
         sampled: run.sampling().map(SampledJson::of),
         by_buffer: run.by_buffer.as_ref().map(buffers::of_run),
+        observers: run.observed.iter().map(|(name, text)| ObservedJson { name, text }).collect(),
         printed: run.printed.as_ref().map(|printed| PrintedJson {
             text: &printed.text,
             lost_calls: printed.lost,

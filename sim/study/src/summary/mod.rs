@@ -87,6 +87,8 @@ pub struct Run {
     pub races: Option<RaceReport>,
     /// What each buffer had of the accesses, if that was asked for.
     pub by_buffer: Option<Attributed>,
+    /// What observers of plug-ins have written, by their names.
+    pub observed: Vec<(String, String)>,
     /// The data of a launch file.
     pub data: Option<Data>,
     /// What threads have printed, if the kernels can.
@@ -128,6 +130,7 @@ impl Run {
             outcome,
             races: None,
             by_buffer: None,
+            observed: Vec::new(),
             data: None,
             printed: None,
         }

@@ -3,7 +3,7 @@
 use crate::clock::Cycle;
 use crate::core::slot::{Slot, SlotMask};
 use crate::core::stage::Stage;
-use crate::core::uop::MicroOp;
+use crate::core::uop::{Kind, MicroOp};
 use crate::core::wait::Wait;
 use crate::memory::{Access, Burst, Hop, L1Counters, MemoryCounters, MemorySystem, Request, SliceAccess};
 use crate::stats::{CoreCounters, SlotUse};
@@ -231,6 +231,17 @@ pub struct Issued<'a> {
     pub mask: u64,
 }
 
+impl Issued<'_> {
+    /// True if it is squashed: no lane takes part, and it is no control instruction with an active lane.
+    pub fn is_squashed(&self) -> bool {
+        match self.op.kind {
+            Kind::End => false,
+            Kind::Control => self.active == 0,
+            _ => self.mask == 0,
+        }
+    }
+}
+
 /// Where a wave continues after an instruction that issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Going {
@@ -360,6 +371,13 @@ pub struct LineAccess<'a> {
     pub lost: u8,
     /// What the try added to the counters of the L1.
     pub counted: &'a L1Counters,
+}
+
+impl LineAccess<'_> {
+    /// Wave slot of the core.
+    pub fn slot(&self) -> Option<Slot> {
+        self.access.by.slot()
+    }
 }
 
 /// A fence of device or system scope has invalidated the L1 of its core.

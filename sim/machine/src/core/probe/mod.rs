@@ -9,6 +9,7 @@
 
 mod event;
 mod listeners;
+mod registered;
 
 pub use super::stage::Stage;
 use crate::clock::{Cycle, NEVER};
@@ -19,6 +20,7 @@ pub use event::{
     MemoryEvent, Packet, Results, Sample, StageEvent, Stalls, Waits, Wants,
 };
 pub use listeners::Listeners;
+pub use registered::{ENABLED, ObserverSetup, RegisteredObservers, RunObserver};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
