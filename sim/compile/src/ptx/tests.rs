@@ -1,0 +1,1 @@
+//! Tests of the parser and of what it refuses.
