@@ -74,7 +74,7 @@ WAVE_CUDA_INDEX(blockDim, ntid)
 WAVE_CUDA_INDEX(gridDim, nctaid)
 #undef WAVE_CUDA_FIELD
 #undef WAVE_CUDA_INDEX
-#define warpSize 32
+static const __device__ int warpSize = 32;
 
 // Instructions.
 #define WAVE_CUDA_FN static __forceinline__ __device__
@@ -162,6 +162,8 @@ WAVE_CUDA_FN float powf(float x, float y) {
     bool is_odd = floorf(y) == y && floorf(y * 0.5f) * 2.0f != y;
     return x < 0.0f && is_odd ? -power : power;
 }
+WAVE_CUDA_FN float __powf(float x, float y) { return exp2f(y * log2f(x)); }
+WAVE_CUDA_FN float fmodf(float x, float y) { return x - y * truncf(x / y); }
 WAVE_CUDA_FN float sinf(float x) { return __sinf(x); }
 WAVE_CUDA_FN float cosf(float x) { return __cosf(x); }
 WAVE_CUDA_FN void sincosf(float x, float *s, float *c) { *s = sinf(x); *c = cosf(x); }

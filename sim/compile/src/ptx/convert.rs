@@ -173,7 +173,7 @@ impl Translator<'_> {
         value = match (self.e.ty(value), into.ir()) {
             (Type::F32, Type::F64) => self.e.convert(Convert::Promote, value),
             (Type::F64, Type::F32) => self.e.convert(Convert::Demote, value),
-            (Type::F64, _) => {
+            (Type::F64, into_ty) if into_ty != Type::F64 => {
                 return Err(Wrong::new(s.at.clone(), format!("`cvt.{}.f64` is not taken", into.name()))
                     .hint("convert to .f32 first, if two roundings will do"));
             }
