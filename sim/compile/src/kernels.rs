@@ -171,10 +171,7 @@ fn uses(module: &Module, entry: FunctionId, global: GlobalId) -> bool {
 }
 
 /// The kernels with these names, or all, and why those of them do not run that are not taken.
-fn chosen(
-    source: &Source,
-    names: &[String],
-) -> Result<(Vec<ExportedKernel>, Vec<Diagnostic>), Diagnostic> {
+fn chosen(source: &Source, names: &[String]) -> Result<(Vec<ExportedKernel>, Vec<Diagnostic>), Diagnostic> {
     let kernels = source.kernels();
     let of_refused = || source.refused().iter().map(|(name, _)| name.as_str());
     if kernels.is_empty() && source.refused().is_empty() {
@@ -398,7 +395,9 @@ impl Made {
     fn point(&mut self, pointers: Vec<Option<Pointer>>) {
         let parameters = self.program.kernels.last_mut().and_then(|kernel| kernel.parameters.as_mut());
         for (parameter, pointer) in parameters.into_iter().flatten().zip(pointers) {
-            parameter.pointer = pointer.filter(|_| parameter.ty == ParameterType::I32);
+            // One of 64 bits is an address by its low half.
+            let is_integer = matches!(parameter.ty, ParameterType::I32 | ParameterType::I64);
+            parameter.pointer = pointer.filter(|_| is_integer);
         }
     }
 

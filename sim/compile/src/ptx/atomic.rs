@@ -9,9 +9,7 @@ use super::spaces::space_of;
 use super::translate::{Done, Translator};
 use super::tree::Statement;
 use super::types::{Kind, PtxType};
-use crate::ir::{
-    Binary, Compare, Convert, MemoryId, Operation, Order, Target, Terminator, Type, Value,
-};
+use crate::ir::{Binary, Compare, MemoryId, Operation, Order, Target, Terminator, Type, Value};
 use wave_isa::Scope;
 use wave_isa::table::AtomicOp;
 
@@ -21,7 +19,10 @@ impl<'a> Translator<'a> {
     pub(super) fn atomic(&mut self, s: &'a Statement) -> Done {
         let ty = s.types[0];
         let Some(name) = s.one_of(&OPERATIONS) else {
-            return Err(Wrong::new(s.at.clone(), format!("`{}` needs an operation, such as .add", s.row.name)));
+            return Err(Wrong::new(
+                s.at.clone(),
+                format!("`{}` needs an operation, such as .add", s.row.name),
+            ));
         };
         let is_right = match name {
             "and" | "or" | "xor" => ty.kind == Kind::Bits && ty.bits >= 32,
@@ -44,7 +45,8 @@ impl<'a> Translator<'a> {
         }
         let count = s.operands.len() - first - 1;
         if count != if name == "cas" { 2 } else { 1 } {
-            let message = format!("`{}.{name}` takes {} values", s.row.name, if name == "cas" { 2 } else { 1 });
+            let message =
+                format!("`{}.{name}` takes {} values", s.row.name, if name == "cas" { 2 } else { 1 });
             return Err(Wrong::new(s.at.clone(), message));
         }
         let mut operands = Vec::new();
@@ -197,11 +199,8 @@ impl<'a> Translator<'a> {
         let lock = self.e.with(Binary::And, number, u64::from((LOCKS - 1) * 4));
         let lock_access = self.access(self.ids.device, Type::I32, 4, false, locks);
         let fences = scope.max(Scope::Device);
-        let [header, inside, join] = [
-            self.e.new_block(&[]),
-            self.e.new_block(&[]),
-            self.e.new_block(&[Type::Bool, ty.ir()]),
-        ];
+        let [header, inside, join] =
+            [self.e.new_block(&[]), self.e.new_block(&[]), self.e.new_block(&[Type::Bool, ty.ir()])];
         let out = self.e.new_block(&[]);
         self.e.jump(header, Vec::new());
         self.e.block = header;
@@ -230,7 +229,10 @@ impl<'a> Translator<'a> {
 
     pub(super) fn fence(&mut self, s: &Statement) -> Done {
         let Some(scope) = scope(s) else {
-            return Err(Wrong::new(s.at.clone(), format!("`{}` needs a scope, such as .gl or .gpu", s.row.name)));
+            return Err(Wrong::new(
+                s.at.clone(),
+                format!("`{}` needs a scope, such as .gl or .gpu", s.row.name),
+            ));
         };
         let order = match s.one_of(&["acquire", "release"]) {
             Some("acquire") => Order::Acquire,
@@ -269,10 +271,5 @@ impl<'a> Translator<'a> {
     pub(super) fn warp_barrier(&mut self, _s: &Statement) -> Done {
         self.e.effect(Operation::Fence(Order::AcquireRelease, Scope::Wave));
         Ok(())
-    }
-
-    /// An `i32` as an `i64` without a sign, for those who need one.
-    pub(super) fn wide(&mut self, value: Value) -> Value {
-        self.e.convert(Convert::ExtendU, value)
     }
 }

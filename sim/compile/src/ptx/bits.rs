@@ -74,7 +74,8 @@ impl Translator<'_> {
 
     /// The upper or lower word of two words that are shifted together.
     pub(super) fn funnel(&mut self, s: &Statement) -> Done {
-        let [low, high] = [self.read(&s.operands[1], PtxType::U32)?, self.read(&s.operands[2], PtxType::U32)?];
+        let [low, high] =
+            [self.read(&s.operands[1], PtxType::U32)?, self.read(&s.operands[2], PtxType::U32)?];
         let amount = self.read(&s.operands[3], PtxType::U32)?;
         let amount = match s.one_of(&["clamp", "wrap"]) {
             Some("clamp") => self.e.with(Binary::MinU, amount, 32),
@@ -105,7 +106,10 @@ impl Translator<'_> {
         }
         let table = self.read(&s.operands[4], PtxType::U32)?;
         let Some(table) = self.e.known(table) else {
-            return Err(Wrong::new(s.operands[4].at.clone(), "the table of `lop3` is a number from 0 to 255"));
+            return Err(Wrong::new(
+                s.operands[4].at.clone(),
+                "the table of `lop3` is a number from 0 to 255",
+            ));
         };
         let value = self.of_table(inputs, table as u8);
         self.write(&s.operands[0], value, PtxType::B32)

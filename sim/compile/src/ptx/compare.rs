@@ -7,7 +7,8 @@ use super::types::{Kind, PtxType};
 use crate::ir::{Binary, Compare, Convert, Half, Type, Value};
 
 const COMPARISONS: [&str; 18] = [
-    "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
+    "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu",
+    "num", "nan",
 ];
 
 /// The comparison of integers with this name.
@@ -31,9 +32,13 @@ impl Translator<'_> {
     /// The truth of a comparison of two operands.
     fn compared(&mut self, s: &Statement, ty: PtxType) -> Done<Value> {
         let Some(name) = s.one_of(&COMPARISONS) else {
-            return Err(Wrong::new(s.at.clone(), format!("`{}` needs a comparison, such as .lt", s.row.name)));
+            return Err(Wrong::new(
+                s.at.clone(),
+                format!("`{}` needs a comparison, such as .lt", s.row.name),
+            ));
         };
-        let no = || Wrong::new(s.at.clone(), format!("`.{name}` does not compare numbers of type .{}", ty.name()));
+        let no =
+            || Wrong::new(s.at.clone(), format!("`.{name}` does not compare numbers of type .{}", ty.name()));
         if ty.is_integer() {
             let [a, b] = [self.read_integer(&s.operands[1], ty)?, self.read_integer(&s.operands[2], ty)?];
             let compare = of_integers(name, ty.is_signed()).ok_or_else(no)?;
@@ -52,7 +57,8 @@ impl Translator<'_> {
             "eq" => (Compare::FEq, false),
             "ne" => {
                 // Not equal, and both are numbers.
-                let [less, greater] = [Compare::FLt, Compare::FGt].map(|compare| self.e.compare(compare, a, b));
+                let [less, greater] =
+                    [Compare::FLt, Compare::FGt].map(|compare| self.e.compare(compare, a, b));
                 return Ok(self.e.binary(Binary::Or, less, greater));
             }
             "lt" => (Compare::FLt, false),
@@ -60,7 +66,8 @@ impl Translator<'_> {
             "gt" => (Compare::FGt, false),
             "ge" => (Compare::FGe, false),
             "equ" => {
-                let [less, greater] = [Compare::FLt, Compare::FGt].map(|compare| self.e.compare(compare, a, b));
+                let [less, greater] =
+                    [Compare::FLt, Compare::FGt].map(|compare| self.e.compare(compare, a, b));
                 let any = self.e.binary(Binary::Or, less, greater);
                 return Ok(self.e.not(any));
             }
@@ -109,7 +116,8 @@ impl Translator<'_> {
             }
             (None, None) => {}
             _ => {
-                let message = format!("`{}` takes a third operand with .and, .or or .xor, and only then", s.row.name);
+                let message =
+                    format!("`{}` takes a third operand with .and, .or or .xor, and only then", s.row.name);
                 return Err(Wrong::new(s.at.clone(), message));
             }
         }

@@ -121,7 +121,10 @@ impl Translator<'_> {
             Some("rzi") => {}
             Some(rounding) => value = self.rounded(value, rounding),
             None => {
-                return Err(Wrong::new(s.at.clone(), "a conversion to an integer needs .rni, .rzi, .rmi or .rpi"));
+                return Err(Wrong::new(
+                    s.at.clone(),
+                    "a conversion to an integer needs .rni, .rzi, .rmi or .rpi",
+                ));
             }
         }
         let convert = match (into.bits == 64, into.is_signed()) {
@@ -208,12 +211,18 @@ impl Translator<'_> {
     /// Two numbers as the halves of a word: the first source is the upper one.
     fn narrow_pair(&mut self, s: &Statement, into: PtxType, from: PtxType) -> Done {
         if from != PtxType::F32 || s.operands.len() != 3 || !s.has("rn") {
-            let message = format!("`cvt.{}.{}` is taken as `cvt.rn.{}.f32 d, a, b`", into.name(), from.name(), into.name());
+            let message = format!(
+                "`cvt.{}.{}` is taken as `cvt.rn.{}.f32 d, a, b`",
+                into.name(),
+                from.name(),
+                into.name()
+            );
             return Err(Wrong::new(s.at.clone(), message));
         }
         let mut halves = [self.read(&s.operands[1], from)?, self.read(&s.operands[2], from)?];
         for half in &mut halves {
-            *half = if into.kind == Kind::Pair { self.e.half(Half::Narrow, &[*half]) } else { self.brain(*half) };
+            *half =
+                if into.kind == Kind::Pair { self.e.half(Half::Narrow, &[*half]) } else { self.brain(*half) };
         }
         let [high, low] = halves;
         let high = self.e.with(Binary::Shl, high, 16);

@@ -12,7 +12,10 @@ impl Translator<'_> {
         match s.one_of(&["rz", "rm", "rp"]) {
             Some(other) => self.refused(
                 &s.at,
-                format!("the rounding .{other} of `{}` is not taken: results are rounded to nearest", s.row.name),
+                format!(
+                    "the rounding .{other} of `{}` is not taken: results are rounded to nearest",
+                    s.row.name
+                ),
                 "use .rn, the rounding of C",
             ),
             None => Ok(()),
@@ -86,11 +89,15 @@ impl Translator<'_> {
         let half = match (ty.kind, two) {
             (Kind::Float, _) => one,
             (Kind::Pair, Some(two)) => two,
-            _ => return Err(Wrong::new(s.at.clone(), format!("`{}.{}` is not taken", s.row.name, ty.name()))),
+            _ => {
+                return Err(Wrong::new(s.at.clone(), format!("`{}.{}` is not taken", s.row.name, ty.name())));
+            }
         };
         let mut operands = Vec::new();
         for number in 0..count {
-            operands.push(self.read_integer(&s.operands[number + 1], PtxType { kind: Kind::Bits, bits: ty.bits })?);
+            operands.push(
+                self.read_integer(&s.operands[number + 1], PtxType { kind: Kind::Bits, bits: ty.bits })?,
+            );
         }
         let value = self.e.half(half, &operands);
         self.write(&s.operands[0], value, ty)
@@ -158,7 +165,11 @@ impl Translator<'_> {
         let is_abs = s.row.name == "abs";
         if !ty.is_float() {
             let a = self.read(&s.operands[1], PtxType { kind: Kind::Bits, bits: 16 })?;
-            let value = if is_abs { self.e.with(Binary::And, a, 0x7FFF) } else { self.e.with(Binary::Xor, a, 0x8000) };
+            let value = if is_abs {
+                self.e.with(Binary::And, a, 0x7FFF)
+            } else {
+                self.e.with(Binary::Xor, a, 0x8000)
+            };
             return self.write(&s.operands[0], value, ty);
         }
         let a = self.float(s, 1, ty)?;
@@ -257,7 +268,8 @@ impl Translator<'_> {
             Some("number") => compare(self, Compare::LeU, infinity),
             Some("notanumber") => compare(self, Compare::GtU, infinity),
             Some("normal") => {
-                let [above, below] = [compare(self, Compare::GeU, least), compare(self, Compare::LtU, infinity)];
+                let [above, below] =
+                    [compare(self, Compare::GeU, least), compare(self, Compare::LtU, infinity)];
                 self.e.binary(Binary::And, above, below)
             }
             Some(_) => {

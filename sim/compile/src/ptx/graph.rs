@@ -3,7 +3,7 @@
 use super::Wrong;
 use super::lexer::Span;
 use super::table::Meaning;
-use super::tree::{Function, OperandKind, RegisterId, Statement, StateSpace, Tree};
+use super::tree::{Function, OperandKind, RegisterId, StateSpace, Statement, Tree};
 use super::types::PtxType;
 use std::collections::HashMap;
 
@@ -187,7 +187,8 @@ impl SourceGraph {
             if begins[number] {
                 current = block_of[number];
             }
-            let next = if begins[number + 1] || number + 1 == last { Some(block_of[number + 1]) } else { None };
+            let next =
+                if begins[number + 1] || number + 1 == last { Some(block_of[number + 1]) } else { None };
             self.blocks[current].at = statement.at.clone();
             if !ends_block(statement) {
                 self.blocks[current].items.push(Item::Statement(frame, number));
@@ -245,7 +246,8 @@ impl SourceGraph {
         while let Some(other) = up {
             depth += 1;
             if self.frames[other].function == callee || depth > DEEPEST {
-                let message = format!("`{}` calls itself, directly or through others", tree.functions[callee].name);
+                let message =
+                    format!("`{}` calls itself, directly or through others", tree.functions[callee].name);
                 return Err(Wrong::new(statement.at.clone(), message)
                     .hint("write it as a loop: functions are put in the place of their calls"));
             }

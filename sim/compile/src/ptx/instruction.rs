@@ -37,9 +37,14 @@ impl<'a> Translator<'a> {
             M::BitMask => self.bit_mask(s),
             M::SignExtend => self.sign_extend(s),
             M::Reverse | M::CountLeadingZeros | M::CountOnes => self.count(s),
-            M::Reciprocal | M::Root | M::ReciprocalRoot | M::Sine | M::Cosine | M::Exp2 | M::Log2 | M::Tanh => {
-                self.function(s)
-            }
+            M::Reciprocal
+            | M::Root
+            | M::ReciprocalRoot
+            | M::Sine
+            | M::Cosine
+            | M::Exp2
+            | M::Log2
+            | M::Tanh => self.function(s),
             M::CopySign => self.copy_sign(s),
             M::TestProperty => self.property(s),
             M::SetPredicate | M::Set => self.comparison(s),
@@ -212,7 +217,9 @@ impl<'a> Translator<'a> {
             "nclusterid.x" => Special::GridSizeX,
             "nclusterid.y" => Special::GridSizeY,
             "nclusterid.z" => Special::GridSizeZ,
-            "cluster_ctaid.x" | "cluster_ctaid.y" | "cluster_ctaid.z" | "cluster_ctarank" => return Ok(self.e.i32(0)),
+            "cluster_ctaid.x" | "cluster_ctaid.y" | "cluster_ctaid.z" | "cluster_ctarank" => {
+                return Ok(self.e.i32(0));
+            }
             "cluster_nctaid.x" | "cluster_nctaid.y" | "cluster_nctaid.z" | "cluster_nctarank" => {
                 return Ok(self.e.i32(1));
             }
@@ -235,7 +242,11 @@ impl<'a> Translator<'a> {
             }
             _ => {
                 let is_special = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
-                let what = if is_special { "no register, and no special register that is taken" } else { "no register" };
+                let what = if is_special {
+                    "no register, and no special register that is taken"
+                } else {
+                    "no register"
+                };
                 return Err(Wrong::new(at.clone(), format!("`%{name}` is {what}"))
                     .hint("registers are declared with .reg, such as `.reg .b32 %r<4>;`"));
             }

@@ -18,7 +18,10 @@ impl<'a> Translator<'a> {
         let mut value = self.e.binary(binary, a, b);
         if s.has("sat") {
             if ty.bits != 32 || !ty.is_signed() {
-                return Err(Wrong::new(s.at.clone(), format!("`.sat` goes with .s32, not with .{}", ty.name())));
+                return Err(Wrong::new(
+                    s.at.clone(),
+                    format!("`.sat` goes with .s32, not with .{}", ty.name()),
+                ));
             }
             value = self.saturated(a, b, value, is_sum);
         }
@@ -30,7 +33,8 @@ impl<'a> Translator<'a> {
         // It overflows where the signs of the operands are alike (of a sum) or not (of a difference), and that of the result
         // is another one.
         let with_a = self.e.binary(Binary::Xor, a, sum);
-        let other = if is_sum { self.e.binary(Binary::Xor, b, sum) } else { self.e.binary(Binary::Xor, a, b) };
+        let other =
+            if is_sum { self.e.binary(Binary::Xor, b, sum) } else { self.e.binary(Binary::Xor, a, b) };
         let both = self.e.binary(Binary::And, with_a, other);
         let overflows = self.e.compare_with(Compare::LtS, both, 0);
         let sign = self.e.with(Binary::ShrS, a, 31);
@@ -71,7 +75,9 @@ impl<'a> Translator<'a> {
                 32 => Ok((self.wide_product(a, b, ty.is_signed()), PtxType { bits: 64, ..ty })),
                 _ => Err(Wrong::new(s.at.clone(), "`.wide` goes with types of 16 and 32 bits")),
             },
-            _ => Err(Wrong::new(s.at.clone(), format!("`{}` of integers needs .lo, .hi or .wide", s.row.name))),
+            _ => {
+                Err(Wrong::new(s.at.clone(), format!("`{}` of integers needs .lo, .hi or .wide", s.row.name)))
+            }
         }
     }
 
@@ -179,7 +185,11 @@ impl<'a> Translator<'a> {
         if is_signed {
             let ((a_negative, a), (b_negative, b)) = (magnitude(self, a), magnitude(self, b));
             (dividend, divisor) = (a, b);
-            negative = Some(if is_quotient { self.e.binary(Binary::Xor, a_negative, b_negative) } else { a_negative });
+            negative = Some(if is_quotient {
+                self.e.binary(Binary::Xor, a_negative, b_negative)
+            } else {
+                a_negative
+            });
         }
         let is_zero = self.e.compare(Compare::Eq, divisor, zero);
         let one = self.e.i64(1);
@@ -213,7 +223,10 @@ impl<'a> Translator<'a> {
             return self.float_extreme(s);
         }
         if s.operands.len() > 3 {
-            return Err(Wrong::new(s.at.clone(), format!("`{}` of integers takes three operands", s.row.name)));
+            return Err(Wrong::new(
+                s.at.clone(),
+                format!("`{}` of integers takes three operands", s.row.name),
+            ));
         }
         let [a, b] = [self.read_integer(&s.operands[1], ty)?, self.read_integer(&s.operands[2], ty)?];
         let binary = match (s.row.name == "min", ty.is_signed()) {

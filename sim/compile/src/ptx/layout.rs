@@ -75,7 +75,8 @@ impl DeviceLayout {
         }
         // A declaration has the address of the definition that follows it.
         for (number, variable) in tree.variables.iter().enumerate().filter(|(_, one)| one.is_extern) {
-            let found = tree.variables.iter().position(|other| other.name == variable.name && !other.is_extern);
+            let found =
+                tree.variables.iter().position(|other| other.name == variable.name && !other.is_extern);
             if let Some(&address) = found.and_then(|found| layout.addresses.get(&found)) {
                 layout.addresses.insert(number, address);
             }
@@ -133,7 +134,9 @@ pub(super) struct Places {
 fn each_operand<'a>(operand: &'a Operand, tell: &mut dyn FnMut(&'a Operand)) {
     tell(operand);
     match &operand.kind {
-        OperandKind::Vector(all) | OperandKind::List(all) => all.iter().for_each(|one| each_operand(one, tell)),
+        OperandKind::Vector(all) | OperandKind::List(all) => {
+            all.iter().for_each(|one| each_operand(one, tell))
+        }
         OperandKind::Address(base, _) | OperandKind::Not(base) => each_operand(base, tell),
         OperandKind::Both(a, b) => {
             each_operand(a, tell);
@@ -152,10 +155,13 @@ impl Places {
             let of = graph.frames[frame].function;
             let statement = graph.statement(tree, frame, number);
             for operand in &statement.operands {
-                each_operand(operand, &mut |one| match one.kind {
-                    OperandKind::Variable(VariableId::Module(number), _) => drop(used.insert((None, number))),
-                    OperandKind::Variable(VariableId::Own(number), _) => drop(used.insert((Some(of), number))),
-                    _ => {}
+                each_operand(operand, &mut |one| {
+                    let key = match one.kind {
+                        OperandKind::Variable(VariableId::Module(number), _) => (None, number),
+                        OperandKind::Variable(VariableId::Own(number), _) => (Some(of), number),
+                        _ => return,
+                    };
+                    used.insert(key);
                 });
                 // Outside of brackets the name of a parameter is its address.
                 if let OperandKind::Variable(VariableId::Own(own), _) = operand.kind
@@ -181,7 +187,9 @@ impl Places {
                 }
                 StateSpace::Shared => &mut shared,
                 StateSpace::Local => &mut private,
-                StateSpace::Param if key.0.is_some_and(|of| places.copied.contains(&(of, key.1))) => &mut private,
+                StateSpace::Param if key.0.is_some_and(|of| places.copied.contains(&(of, key.1))) => {
+                    &mut private
+                }
                 StateSpace::Param => continue,
                 StateSpace::Global | StateSpace::Const => {
                     let address = match key.0 {
@@ -190,7 +198,9 @@ impl Places {
                     };
                     let Some(&address) = address else {
                         let message = format!("`{}` is declared and nothing defines it", one.name);
-                        return Err(Wrong::new(one.at.clone(), message).hint("link the module that defines it"));
+                        return Err(
+                            Wrong::new(one.at.clone(), message).hint("link the module that defines it")
+                        );
                     };
                     places.addresses.insert(*key, address);
                     continue;
@@ -199,7 +209,10 @@ impl Places {
             let address = end.next_multiple_of(alignment.max(4));
             *end = address + one.size();
             if *end > MOST_LOCAL {
-                return Err(Wrong::new(one.at.clone(), format!("more than {MOST_LOCAL} bytes of such memory")));
+                return Err(Wrong::new(
+                    one.at.clone(),
+                    format!("more than {MOST_LOCAL} bytes of such memory"),
+                ));
             }
             places.addresses.insert(*key, address as u32);
         }

@@ -91,8 +91,15 @@ mod tests {
 
     #[test]
     fn numbers_in_every_notation() {
-        let integers =
-            [("0", 0), ("17", 17), ("0x1F", 31), ("0xffU", 255), ("010", 8), ("0b101", 5), ("4294967295U", 4294967295)];
+        let integers = [
+            ("0", 0),
+            ("17", 17),
+            ("0x1F", 31),
+            ("0xffU", 255),
+            ("010", 8),
+            ("0b101", 5),
+            ("4294967295U", 4294967295),
+        ];
         for (text, value) in integers {
             assert_eq!(number(text), Some(Number::Integer(value)), "{text}");
         }

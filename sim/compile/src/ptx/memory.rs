@@ -21,6 +21,10 @@ pub(super) enum Addressed {
     Generic(Value, u32, Tags),
 }
 
+/// What is done in a memory, at an address and so many bytes from it; it gives values.
+pub(super) type InMemory<'f, 'a> =
+    dyn FnMut(&mut Translator<'a>, MemoryId, Value, u32) -> Done<Vec<Value>> + 'f;
+
 /// How strongly an access is ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Strength {
@@ -43,7 +47,8 @@ pub(super) fn scope(s: &Statement) -> Option<Scope> {
 fn strength(s: &Statement) -> Strength {
     let is_ordered = s.has("acquire") || s.has("release");
     let is_strong = is_ordered || s.has("relaxed") || s.has("volatile") || s.has("mmio");
-    let scope = scope(s).unwrap_or(if s.has("volatile") || s.has("mmio") { Scope::System } else { Scope::Device });
+    let scope =
+        scope(s).unwrap_or(if s.has("volatile") || s.has("mmio") { Scope::System } else { Scope::Device });
     Strength { is_ordered, is_shared: is_strong && scope >= Scope::Device, scope }
 }
 
@@ -115,7 +120,11 @@ impl<'a> Translator<'a> {
         }
         let is_inside = offset >= 0 && variable.bytes.is_none_or(|bytes| (offset as u64) < bytes.max(1));
         if !is_inside {
-            let message = format!("byte {offset} is outside of `{}`, which has {} bytes", variable.name, variable.size());
+            let message = format!(
+                "byte {offset} is outside of `{}`, which has {} bytes",
+                variable.name,
+                variable.size()
+            );
             return Err(Wrong::new(operand.at.clone(), message));
         }
         if variable.space == StateSpace::Param {
@@ -123,7 +132,10 @@ impl<'a> Translator<'a> {
                 return Err(Wrong::new(operand.at.clone(), "a parameter belongs to a function"));
             };
             let Some(&first) = self.of_frame().words.get(&own) else {
-                return Err(Wrong::new(operand.at.clone(), format!("`{}` is no parameter here", variable.name)));
+                return Err(Wrong::new(
+                    operand.at.clone(),
+                    format!("`{}` is no parameter here", variable.name),
+                ));
             };
             return Ok(Addressed::Words(first, offset as u32, variable.size() as u32));
         }
@@ -144,7 +156,7 @@ impl<'a> Translator<'a> {
         &mut self,
         addressed: Addressed,
         types: &[Type],
-        each: &mut dyn FnMut(&mut Self, MemoryId, Value, u32) -> Done<Vec<Value>>,
+        each: &mut InMemory<'_, 'a>,
     ) -> Done<Vec<Value>> {
         let (address, offset, tags) = match addressed {
             Addressed::Memory(memory, base, offset) => return each(self, memory, base, offset),
@@ -187,7 +199,10 @@ impl<'a> Translator<'a> {
                 Err(Wrong::new(operand.at.clone(), message))
             }
             _ if count == 1 => Ok(std::slice::from_ref(operand)),
-            _ => Err(Wrong::new(operand.at.clone(), format!("expected a vector of {count} elements in braces"))),
+            _ => Err(Wrong::new(
+                operand.at.clone(),
+                format!("expected a vector of {count} elements in braces"),
+            )),
         }
     }
 
@@ -209,12 +224,19 @@ impl<'a> Translator<'a> {
         let values = self.in_each(addressed, &types, &mut |this, memory, base, offset| {
             let is_global = memory == this.ids.device;
             if is_global && strength.is_shared {
-                return Ok((0..count).map(|n| this.strong_load(ty, base, offset + n * ty.bytes(), strength.scope)).collect());
+                return Ok((0..count)
+                    .map(|n| this.strong_load(ty, base, offset + n * ty.bytes(), strength.scope))
+                    .collect());
             }
             Ok((0..count)
                 .map(|n| {
-                    let access =
-                        this.access(memory, ty.ir(), ty.bytes(), ty.is_signed() && ty.bits < 32, offset + n * ty.bytes());
+                    let access = this.access(
+                        memory,
+                        ty.ir(),
+                        ty.bytes(),
+                        ty.is_signed() && ty.bits < 32,
+                        offset + n * ty.bytes(),
+                    );
                     this.e.load(access, base)
                 })
                 .collect())
@@ -229,7 +251,10 @@ impl<'a> Translator<'a> {
     fn check_words(&self, s: &Statement, ty: PtxType, byte: u32, bytes: u32, count: usize) -> Done {
         let end = u64::from(byte) + u64::from(ty.bytes()) * count as u64;
         if end > u64::from(bytes.next_multiple_of(4)) || !byte.is_multiple_of(ty.bytes().min(4)) {
-            let message = format!("{} bytes at byte {byte} are not inside of the parameter, which has {bytes}", ty.bytes());
+            let message = format!(
+                "{} bytes at byte {byte} are not inside of the parameter, which has {bytes}",
+                ty.bytes()
+            );
             return Err(Wrong::new(s.at.clone(), message));
         }
         Ok(())
@@ -245,7 +270,8 @@ impl<'a> Translator<'a> {
             return if ty.ir() == Type::F32 { self.e.reinterpret(word) } else { word };
         }
         self.e.effect(Operation::Fence(Order::Acquire, scope));
-        let access = self.access(self.ids.device, ty.ir(), ty.bytes(), ty.is_signed() && ty.bits < 32, offset);
+        let access =
+            self.access(self.ids.device, ty.ir(), ty.bytes(), ty.is_signed() && ty.bits < 32, offset);
         self.e.load(access, base)
     }
 
@@ -275,7 +301,8 @@ impl<'a> Translator<'a> {
                 if is_strong && ty.bits == 32 {
                     let access = this.access(memory, Type::I32, 4, false, offset);
                     let word = if this.e.ty(value) == Type::F32 { this.e.reinterpret(value) } else { value };
-                    let operation = Operation::Atomic(AtomicOp::Exchange, access, strength.scope, [base, word]);
+                    let operation =
+                        Operation::Atomic(AtomicOp::Exchange, access, strength.scope, [base, word]);
                     this.e.emit(operation, Type::I32);
                     continue;
                 }
@@ -294,7 +321,8 @@ impl<'a> Translator<'a> {
     pub(super) fn async_copy(&mut self, s: &'a Statement) -> Done {
         let into = self.address(&s.operands[0], Some(StateSpace::Shared))?;
         let from = self.address(&s.operands[1], Some(StateSpace::Global))?;
-        let (Addressed::Memory(_, into, into_offset), Addressed::Memory(_, from, from_offset)) = (into, from) else {
+        let (Addressed::Memory(_, into, into_offset), Addressed::Memory(_, from, from_offset)) = (into, from)
+        else {
             return Err(Wrong::new(s.at.clone(), "`cp.async` copies from .global to .shared"));
         };
         let size = self.read(&s.operands[2], PtxType::U32)?;

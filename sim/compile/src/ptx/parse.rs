@@ -185,7 +185,10 @@ impl<'a> Parser<'a> {
                 return Err(Wrong::new(at, message).hint("compile for sm_60 or newer"));
             }
             _ => {
-                return Err(Wrong::new(at, format!("`{version}` is no version of PTX that is read: 6.0 to 9.x are")));
+                return Err(Wrong::new(
+                    at,
+                    format!("`{version}` is no version of PTX that is read: 6.0 to 9.x are"),
+                ));
             }
         }
         while let Some((token, text)) = self.peek() {
@@ -199,8 +202,11 @@ impl<'a> Parser<'a> {
                     self.at += 1;
                     let at = self.span();
                     if self.integer("the size of an address")? != 64 {
-                        return Err(Wrong::new(at, "addresses of 32 bits are not taken: `.address_size 64` is")
-                            .hint("compile for 64 bits (nvptx64)"));
+                        return Err(Wrong::new(
+                            at,
+                            "addresses of 32 bits are not taken: `.address_size 64` is",
+                        )
+                        .hint("compile for 64 bits (nvptx64)"));
                     }
                 }
                 ".file" => {
@@ -226,7 +232,10 @@ impl<'a> Parser<'a> {
                     self.item()?;
                 }
                 _ if token == Token::Dotted && is_linkage(text) => self.item()?,
-                _ => return self.wrong("a directive of a module, such as `.entry`, `.func`, `.global` or `.const`"),
+                _ => {
+                    return self
+                        .wrong("a directive of a module, such as `.entry`, `.func`, `.global` or `.const`");
+                }
             }
         }
         Ok(())
@@ -282,11 +291,15 @@ impl<'a> Parser<'a> {
             _ => {
                 let variables = self.variables(is_extern)?;
                 for variable in variables {
-                    if self.tree.variables.iter().any(|other| other.name == variable.name && !other.is_extern) {
+                    if self.tree.variables.iter().any(|other| other.name == variable.name && !other.is_extern)
+                    {
                         if variable.is_extern {
                             continue;
                         }
-                        return Err(Wrong::new(variable.at, format!("`{}` is declared twice", variable.name)));
+                        return Err(Wrong::new(
+                            variable.at,
+                            format!("`{}` is declared twice", variable.name),
+                        ));
                     }
                     self.tree.variables.push(variable);
                 }
@@ -373,9 +386,7 @@ impl<'a> Parser<'a> {
         let at = self.span();
         let name = self.word("the name of a variable")?.to_owned();
         let mut count = Some(1u64);
-        let mut is_array = false;
         while self.take("[") {
-            is_array = true;
             if self.take("]") {
                 count = None;
                 continue;
@@ -401,9 +412,12 @@ impl<'a> Parser<'a> {
         }
         let room = bytes.unwrap_or(0) / u64::from(ty.bytes());
         if initial.len() as u64 > room {
-            return Err(Wrong::new(at, format!("`{name}` has {room} elements, and {} values", initial.len())));
+            return Err(Wrong::new(
+                at,
+                format!("`{name}` has {room} elements, and {} values", initial.len()),
+            ));
         }
-        if bytes.is_none() && !(is_extern && space == StateSpace::Shared) && is_array && !is_extern {
+        if bytes.is_none() && !is_extern {
             return Err(Wrong::new(at, format!("nothing says how many elements `{name}` has")));
         }
         let natural = u32::try_from(element).unwrap_or(16);
@@ -443,7 +457,10 @@ impl<'a> Parser<'a> {
                     return Err(Wrong::new(at, format!("`{text}` is no number")));
                 };
                 if self.is("(") {
-                    return Err(Wrong::new(at, "a part of an address as the value of a variable is not taken"));
+                    return Err(Wrong::new(
+                        at,
+                        "a part of an address as the value of a variable is not taken",
+                    ));
                 }
                 values.push(Initial::Bits(constant(value, is_negative, ty)));
             }
@@ -529,7 +546,10 @@ impl<'a> Parser<'a> {
                     self.at += 1;
                     self.sizes()?;
                 }
-                Some((_, ".noreturn" | ".explicitcluster" | ".unique" | ".abi_preserve" | ".abi_preserve_control")) => {
+                Some((
+                    _,
+                    ".noreturn" | ".explicitcluster" | ".unique" | ".abi_preserve" | ".abi_preserve_control",
+                )) => {
                     self.at += 1;
                     if let Some((Token::Number, _)) = self.peek() {
                         self.at += 1;
@@ -691,10 +711,20 @@ pub(super) fn constant(value: Number, is_negative: bool, ty: PtxType) -> u64 {
             let value = if is_negative { -(value as f64) } else { value as f64 };
             if is_single { u64::from((value as f32).to_bits()) } else { value.to_bits() }
         }
-        Number::Integer(value) => if is_negative { value.wrapping_neg() } else { value },
+        Number::Integer(value) => {
+            if is_negative {
+                value.wrapping_neg()
+            } else {
+                value
+            }
+        }
         Number::Single(bits) => {
             let bits = if is_negative { bits ^ 1 << 31 } else { bits };
-            if ty.is_float() && !is_single { f64::from(f32::from_bits(bits)).to_bits() } else { u64::from(bits) }
+            if ty.is_float() && !is_single {
+                f64::from(f32::from_bits(bits)).to_bits()
+            } else {
+                u64::from(bits)
+            }
         }
         Number::Double(value) => {
             let value = if is_negative { -value } else { value };

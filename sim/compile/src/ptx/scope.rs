@@ -68,7 +68,10 @@ impl Scopes {
 
     /// What a name stands for: in the innermost block that has it.
     pub(super) fn find(&self, name: &str) -> Option<Named> {
-        self.open.iter().rev().find_map(|scope| scope.names.get(name).copied().or_else(|| scope.of_range(name)))
+        self.open
+            .iter()
+            .rev()
+            .find_map(|scope| scope.names.get(name).copied().or_else(|| scope.of_range(name)))
     }
 
     /// Names that are visible, for suggestions.

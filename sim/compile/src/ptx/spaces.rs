@@ -63,7 +63,9 @@ impl Spaces {
     fn operand(&self, graph: &SourceGraph, frame: usize, operand: &Operand) -> Tags {
         match &operand.kind {
             OperandKind::Register(id) => self.of(graph.frames[frame].first + id.0),
-            OperandKind::Vector(all) => all.iter().fold(0, |tags, one| tags | self.operand(graph, frame, one)),
+            OperandKind::Vector(all) => {
+                all.iter().fold(0, |tags, one| tags | self.operand(graph, frame, one))
+            }
             _ => NONE,
         }
     }
@@ -163,15 +165,18 @@ impl Spaces {
             };
             let outside: Vec<u32> = match actual.kind {
                 OperandKind::Register(id) => vec![graph.frames[caller].first + id.0; inside.len()],
-                OperandKind::Variable(VariableId::Own(own), _) => match graph.frames[caller].words.get(&own) {
-                    Some(&first) => (first..first + inside.len() as u32).collect(),
-                    None => continue,
-                },
+                OperandKind::Variable(VariableId::Own(own), _) => {
+                    match graph.frames[caller].words.get(&own) {
+                        Some(&first) => (first..first + inside.len() as u32).collect(),
+                        None => continue,
+                    }
+                }
                 _ => continue,
             };
             for (inside, outside) in inside.into_iter().zip(outside) {
                 let (from, into) = if enters { (outside, inside) } else { (inside, outside) };
-                if let (Some(&tags), true) = (self.tags.get(from as usize), (into as usize) < self.tags.len()) {
+                if let (Some(&tags), true) = (self.tags.get(from as usize), (into as usize) < self.tags.len())
+                {
                     self.join(into, tags);
                 }
             }

@@ -56,7 +56,10 @@ impl Parser<'_> {
                     self.integer("the number of a file")?;
                     self.next();
                 }
-                (Token::Dotted, ".shared" | ".local" | ".param" | ".global" | ".const" | ".extern" | ".visible" | ".weak") => {
+                (
+                    Token::Dotted,
+                    ".shared" | ".local" | ".param" | ".global" | ".const" | ".extern" | ".visible" | ".weak",
+                ) => {
                     let is_extern = self.is(".extern");
                     while matches!(self.peek(), Some((_, ".extern" | ".visible" | ".weak"))) {
                         self.next();
@@ -185,7 +188,8 @@ impl Parser<'_> {
         let takes_labels = row.operands.contains(['l', 't']);
         if takes_labels {
             let block = making.scopes.current();
-            let names = operands.iter().enumerate().filter(|(_, one)| matches!(one.kind, OperandKind::Name(_)));
+            let names =
+                operands.iter().enumerate().filter(|(_, one)| matches!(one.kind, OperandKind::Name(_)));
             let statement = body.statements.len();
             pending.extend(names.map(|(operand, _)| Pending { statement, operand, block }));
         } else if row.meaning != table::Meaning::Call
@@ -197,7 +201,8 @@ impl Parser<'_> {
                 Wrong::new(unknown.at.clone(), format!("the address of the function `{name}` is not taken"))
                     .hint("call the function by its name: calls through addresses are not taken")
             } else {
-                let known = making.scopes.names().chain(self.tree.variables.iter().map(|one| one.name.as_str()));
+                let known =
+                    making.scopes.names().chain(self.tree.variables.iter().map(|one| one.name.as_str()));
                 Wrong::new(unknown.at.clone(), format!("nothing is declared with the name `{name}`"))
                     .maybe_hint(near(name, known))
             };
@@ -236,7 +241,10 @@ impl Parser<'_> {
                 match base.kind {
                     OperandKind::Variable(id, before) => {
                         let kind = OperandKind::Variable(id, 0);
-                        OperandKind::Address(Box::new(Operand { kind, at: base.at }), before.wrapping_add(offset))
+                        OperandKind::Address(
+                            Box::new(Operand { kind, at: base.at }),
+                            before.wrapping_add(offset),
+                        )
                     }
                     _ => OperandKind::Address(Box::new(base), offset),
                 }
@@ -346,7 +354,9 @@ fn modifiers(row: &Row, dotted: &[(&str, Span)], at: &Span) -> Parsed<(Vec<Strin
             if !row.types.split_whitespace().any(|other| other == *name) {
                 let message = match row.types {
                     "" => format!("`{}` has no type, and `.{name}` is one", row.name),
-                    types => format!("`{}` does not take the type `.{name}`: it takes {}", row.name, listed(types)),
+                    types => {
+                        format!("`{}` does not take the type `.{name}`: it takes {}", row.name, listed(types))
+                    }
                 };
                 return Err(Wrong::new(at.clone(), message));
             }
@@ -365,20 +375,12 @@ fn modifiers(row: &Row, dotted: &[(&str, Span)], at: &Span) -> Parsed<(Vec<Strin
             return Err(Wrong::new(at.clone(), message).maybe_hint(near));
         }
     }
-    let (least, most) = match row.typed {
-        Typed::Never => (0, 0),
-        Typed::Optional => (0, 1),
-        Typed::Once => (1, 1),
-        Typed::Twice => (2, 2),
-        Typed::Thrice => (3, 3),
-        Typed::Four => (4, 4),
+    let (most, expected) = match row.typed {
+        Typed::Never => (0, "no type"),
+        Typed::Once => (1, "one type"),
+        Typed::Twice => (2, "two types"),
     };
-    if !(least..=most).contains(&types.len()) {
-        let expected = match most {
-            0 => "no type".to_owned(),
-            1 => "one type".to_owned(),
-            some => format!("{some} types"),
-        };
+    if types.len() != most {
         let message = format!("`{}` takes {expected}, and {} are written", row.name, types.len());
         let hint = format!("its types: {}", listed(row.types));
         return Err(Wrong::new(at.clone(), message).maybe_hint((most > 0).then_some(hint)));
@@ -415,9 +417,16 @@ fn count(row: &Row, operands: &[Operand], at: &Span) -> Parsed {
         let is_vector = matches!(operand.kind, OperandKind::Vector(_));
         let expected = match letter {
             "a" if !is_address => "an address in brackets",
-            "d" | "p" | "s" if is_address || is_vector => "a register or a number, without brackets or braces",
+            "d" | "p" | "s" if is_address || is_vector => {
+                "a register or a number, without brackets or braces"
+            }
             "v" if is_address => "a register, a number or a vector in braces",
-            "d" | "p" if matches!(operand.kind, OperandKind::Integer(_) | OperandKind::Single(_) | OperandKind::Double(_)) => {
+            "d" | "p"
+                if matches!(
+                    operand.kind,
+                    OperandKind::Integer(_) | OperandKind::Single(_) | OperandKind::Double(_)
+                ) =>
+            {
                 "a register for the result"
             }
             _ => continue,

@@ -78,16 +78,10 @@ pub(super) enum Meaning {
 pub(super) enum Typed {
     /// Not at all.
     Never,
-    /// Not at all or once.
-    Optional,
     /// Once.
     Once,
     /// Twice: of the result, of the source.
     Twice,
-    /// Three times.
-    Thrice,
-    /// Four times.
-    Four,
 }
 
 /// A row of the table. Instructions of one name may have several.
@@ -404,12 +398,36 @@ pub(super) static REFUSED: &[Refused] = &[
         what: "the choice of a thread of a warp",
         hint: "choose one by %laneid and `activemask`",
     },
-    Refused { name: "setmaxnreg", what: "a change of the number of registers", hint: "leave it out: it does not change results" },
-    Refused { name: "alloca", what: "an array whose size is known at run time", hint: "give the array a fixed size" },
-    Refused { name: "stacksave", what: "a stack whose size is known at run time", hint: "give arrays fixed sizes" },
-    Refused { name: "stackrestore", what: "a stack whose size is known at run time", hint: "give arrays fixed sizes" },
-    Refused { name: "brkpt", what: "a breakpoint", hint: "`wave-sim debug` has breakpoints of its own: leave it out" },
-    Refused { name: "pmevent", what: "an event of the performance monitor", hint: "leave it out: reports have all counters" },
+    Refused {
+        name: "setmaxnreg",
+        what: "a change of the number of registers",
+        hint: "leave it out: it does not change results",
+    },
+    Refused {
+        name: "alloca",
+        what: "an array whose size is known at run time",
+        hint: "give the array a fixed size",
+    },
+    Refused {
+        name: "stacksave",
+        what: "a stack whose size is known at run time",
+        hint: "give arrays fixed sizes",
+    },
+    Refused {
+        name: "stackrestore",
+        what: "a stack whose size is known at run time",
+        hint: "give arrays fixed sizes",
+    },
+    Refused {
+        name: "brkpt",
+        what: "a breakpoint",
+        hint: "`wave-sim debug` has breakpoints of its own: leave it out",
+    },
+    Refused {
+        name: "pmevent",
+        what: "an event of the performance monitor",
+        hint: "leave it out: reports have all counters",
+    },
     Refused { name: "fns", what: "a search for a set bit", hint: "write it with `popc` and `bfind`" },
     Refused { name: "lg10", what: "an instruction that PTX does not have", hint: "use lg2 and a product" },
     Refused { name: "discard", what: "a hint that memory is not needed", hint: "leave it out" },
@@ -426,8 +444,9 @@ pub(super) fn find(name: &str, modifiers: &[&str]) -> Result<&'static Row, Optio
     if let Some(refused) = REFUSED.iter().find(is_prefix) {
         return Err(Some(refused));
     }
-    let special =
-        SPECIAL_ROWS.iter().find(|(of, word, _)| *of == name && modifiers.iter().any(|modifier| modifier == word));
+    let special = SPECIAL_ROWS
+        .iter()
+        .find(|(of, word, _)| *of == name && modifiers.iter().any(|modifier| modifier == word));
     match special {
         Some((_, _, row)) => Ok(row),
         None => ROWS.iter().find(|row| row.name == name).ok_or(None),
@@ -451,7 +470,8 @@ mod tests {
             assert!(row.types.split_whitespace().all(|ty| PtxType::from_name(ty).is_some()), "{}", row.name);
             assert_eq!(row.types.is_empty(), row.typed == Typed::Never, "{}", row.name);
             assert!(row.operands.chars().all(|letter| "dpsvaltn? ".contains(letter)), "{}", row.name);
-            let clash = row.modifiers.split_whitespace().find(|modifier| PtxType::from_name(modifier).is_some());
+            let clash =
+                row.modifiers.split_whitespace().find(|modifier| PtxType::from_name(modifier).is_some());
             assert_eq!(clash, None, "{}", row.name);
         }
     }

@@ -13,8 +13,8 @@ use super::table::Meaning;
 use super::tree::{Formal, Function, Operand, OperandKind, RegisterId, Statement, Tree, VariableId};
 use super::types::{Kind, PtxType};
 use crate::ir::{
-    self, Access, Binary, Block, Constant, Convert, MemoryId, Operation, Place, Signature, Target, Terminator, Trap,
-    Type, Unary, Value,
+    self, Access, Binary, Block, Constant, Convert, MemoryId, Operation, Place, Signature, Target,
+    Terminator, Trap, Type, Unary, Value,
 };
 use std::collections::HashMap;
 
@@ -473,7 +473,10 @@ impl<'a> Translator<'a> {
         match operand.kind {
             OperandKind::Variable(VariableId::Own(own), 0) => {
                 let Some(&first) = self.graph.frames[frame].words.get(&own) else {
-                    return Err(Wrong::new(operand.at.clone(), "a call passes variables in .param and registers"));
+                    return Err(Wrong::new(
+                        operand.at.clone(),
+                        "a call passes variables in .param and registers",
+                    ));
                 };
                 let variable = &self.graph.function(self.tree, frame).variables[own];
                 Ok(Some((first, variable.size().div_ceil(4) as u32)))
@@ -582,7 +585,10 @@ impl<'a> Translator<'a> {
             OperandKind::Name(name) => {
                 Err(Wrong::new(operand.at.clone(), format!("nothing is declared with the name `{name}`")))
             }
-            _ => Err(Wrong::new(operand.at.clone(), format!("expected a register or a number of type .{}", ty.name()))),
+            _ => Err(Wrong::new(
+                operand.at.clone(),
+                format!("expected a register or a number of type .{}", ty.name()),
+            )),
         }
     }
 
@@ -593,7 +599,10 @@ impl<'a> Translator<'a> {
         }
         match (from.ir(), into.ir()) {
             (a, b) if a == b => Some(value),
-            (Type::I32, Type::F32) | (Type::F32, Type::I32) | (Type::I64, Type::F64) | (Type::F64, Type::I64)
+            (Type::I32, Type::F32)
+            | (Type::F32, Type::I32)
+            | (Type::I64, Type::F64)
+            | (Type::F64, Type::I64)
                 if from.bits == into.bits =>
             {
                 Some(self.e.reinterpret(value))
@@ -636,9 +645,10 @@ impl<'a> Translator<'a> {
         }
         let value = match (self.e.ty(value), of.ir()) {
             (a, b) if a == b => value,
-            (Type::I32, Type::F32) | (Type::F32, Type::I32) | (Type::I64, Type::F64) | (Type::F64, Type::I64) => {
-                self.e.reinterpret(value)
-            }
+            (Type::I32, Type::F32)
+            | (Type::F32, Type::I32)
+            | (Type::I64, Type::F64)
+            | (Type::F64, Type::I64) => self.e.reinterpret(value),
             _ => return Err(wrong()),
         };
         self.set(self.variable(id), value);
@@ -690,15 +700,18 @@ impl<'a> Translator<'a> {
 
 /// The message about a register of another type.
 fn mismatch(at: Span, name: &str, of: PtxType, ty: PtxType) -> Wrong {
-    Wrong::new(at, format!("`{name}` has the type .{}, and a value of type .{} is meant here", of.name(), ty.name()))
-        .hint("mov and cvt make a value of another type")
+    Wrong::new(
+        at,
+        format!("`{name}` has the type .{}, and a value of type .{} is meant here", of.name(), ty.name()),
+    )
+    .hint("mov and cvt make a value of another type")
 }
 
 /// True for what threads do that are guarded out of it must not do, beside setting registers.
 fn has_effect(meaning: Meaning) -> bool {
     use Meaning::{
-        ActiveMask, AsyncCopy, Atomic, Barrier, BarrierReduction, Fence, LaneMatch, Load, Reduction, Shuffle, Store, Vote,
-        WarpBarrier,
+        ActiveMask, AsyncCopy, Atomic, Barrier, BarrierReduction, Fence, LaneMatch, Load, Reduction, Shuffle,
+        Store, Vote, WarpBarrier,
     };
     matches!(
         meaning,

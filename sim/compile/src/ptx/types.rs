@@ -58,8 +58,28 @@ const NAMES: [(&str, Kind, u32); 20] = [
 
 /// Types that exist and are not taken.
 const OTHERS: &[&str] = &[
-    "tf32", "e4m3", "e5m2", "e4m3x2", "e5m2x2", "e2m1", "e2m1x2", "e3m2", "e2m3", "e3m2x2", "e2m3x2", "ue8m0x2", "u4", "s4",
-    "b1", "u16x2", "s16x2", "texref", "samplerref", "surfref", "b6x16_p32", "b4x16_p64",
+    "tf32",
+    "e4m3",
+    "e5m2",
+    "e4m3x2",
+    "e5m2x2",
+    "e2m1",
+    "e2m1x2",
+    "e3m2",
+    "e2m3",
+    "e3m2x2",
+    "e2m3x2",
+    "ue8m0x2",
+    "u4",
+    "s4",
+    "b1",
+    "u16x2",
+    "s16x2",
+    "texref",
+    "samplerref",
+    "surfref",
+    "b6x16_p32",
+    "b4x16_p64",
 ];
 
 impl PtxType {

@@ -8,7 +8,8 @@ const HEAD: &str = ".version 7.8\n.target sm_80\n.address_size 64\n";
 fn words(text: &str, threads: u32, given: &[u32]) -> Vec<u32> {
     let contents: Vec<u8> = given.iter().flat_map(|word| word.to_le_bytes()).collect();
     let launch = Run { kernel: "k", grid: 1, threads, dynamic: 256, arguments: vec![BUFFERS, 0] };
-    let after = run(&format!("{HEAD}{text}"), &launch, &contents).unwrap_or_else(|error| panic!("{text}\n{error}"));
+    let after =
+        run(&format!("{HEAD}{text}"), &launch, &contents).unwrap_or_else(|error| panic!("{text}\n{error}"));
     after.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect()
 }
 
@@ -43,11 +44,17 @@ fn loops_and_branches_of_any_shape() {
     // A loop with two entries.
     let code = "mov.u32 %r9, 0; mov.u32 %r1, 0; and.b32 %r2, %r0, 1; setp.eq.u32 %p0, %r2, 1; @%p0 bra $b;\n\
         $a: add.u32 %r9, %r9, 1;\n$b: add.u32 %r9, %r9, 100; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3; @%p1 bra $a;";
-    assert_eq!(words(&kernel("", code), 32, &[0; 32]), each(32, |thread| if thread % 2 == 1 { 302 } else { 303 }));
+    assert_eq!(
+        words(&kernel("", code), 32, &[0; 32]),
+        each(32, |thread| if thread % 2 == 1 { 302 } else { 303 })
+    );
     // A table of labels.
     let code = "and.b32 %r1, %r0, 3; mov.u32 %r9, 7;\n$t: .branchtargets $x, $y, $z, $y;\nbrx.idx %r1, $t;\n\
         $x: mov.u32 %r9, 10; bra $e;\n$y: mov.u32 %r9, 20; bra $e;\n$z: mov.u32 %r9, 30;\n$e:";
-    assert_eq!(words(&kernel("", code), 32, &[0; 32]), each(32, |thread| [10, 20, 30, 20][thread as usize % 4]));
+    assert_eq!(
+        words(&kernel("", code), 32, &[0; 32]),
+        each(32, |thread| [10, 20, 30, 20][thread as usize % 4])
+    );
 }
 
 #[test]
@@ -110,7 +117,9 @@ fn calls_pass_registers_words_and_structures() {
 fn operations_of_a_warp() {
     let cases: [(&str, fn(u32) -> u32); 14] = [
         ("shfl.sync.up.b32 %r9, %r0, 3, 0, -1;", |t| if t < 3 { t } else { t - 3 }),
-        ("shfl.sync.down.b32 %r9|%p0, %r0, 5, 31, -1; @!%p0 mov.u32 %r9, 77;", |t| if t < 27 { t + 5 } else { 77 }),
+        ("shfl.sync.down.b32 %r9|%p0, %r0, 5, 31, -1; @!%p0 mov.u32 %r9, 77;", |t| {
+            if t < 27 { t + 5 } else { 77 }
+        }),
         ("shfl.sync.bfly.b32 %r9, %r0, 9, 31, -1;", |t| t ^ 9),
         ("shfl.sync.idx.b32 %r9, %r0, 13, 31, -1;", |_| 13),
         ("shfl.sync.idx.b32 %r9, %r0, 3, 0x181f, -1;", |t| t & 24 | 3),
@@ -122,7 +131,9 @@ fn operations_of_a_warp() {
         ("redux.sync.add.u32 %r9, %r0, -1;", |_| 496),
         ("sub.s32 %r1, 10, %r0; redux.sync.min.s32 %r9, %r1, -1;", |_| -21i32 as u32),
         // Groups of lanes with masks of their own.
-        ("and.b32 %r1, %r0, 3; match.any.sync.b32 %r2, %r1, -1; redux.sync.max.u32 %r9, %r0, %r2;", |t| 28 + t % 4),
+        ("and.b32 %r1, %r0, 3; match.any.sync.b32 %r2, %r1, -1; redux.sync.max.u32 %r9, %r0, %r2;", |t| {
+            28 + t % 4
+        }),
         ("mov.u32 %r9, %lanemask_lt; popc.b32 %r9, %r9;", |t| t),
     ];
     for (code, expected) in cases {

@@ -20,8 +20,30 @@ fn texts() -> Vec<String> {
 
 /// Words that change a meaning where they stand.
 const WORDS: [&str; 24] = [
-    "%r1", "%rd1", "%f1", "%p1", "{", "}", "(", ")", "[", "]", ";", ",", ".u64", ".f32", ".pred", ".v4", ".shared", "0", "-1",
-    "0xFFFFFFFFFFFFFFFF", "@%p1 ", "ret;", "call", "$L__BB0_1",
+    "%r1",
+    "%rd1",
+    "%f1",
+    "%p1",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    ";",
+    ",",
+    ".u64",
+    ".f32",
+    ".pred",
+    ".v4",
+    ".shared",
+    "0",
+    "-1",
+    "0xFFFFFFFFFFFFFFFF",
+    "@%p1 ",
+    "ret;",
+    "call",
+    "$L__BB0_1",
 ];
 
 #[test]

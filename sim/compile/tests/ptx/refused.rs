@@ -80,7 +80,10 @@ fn modules_are_refused_at_their_place() {
         (".version 7.0\n.target sm_75\n.entry k() { \"x }", "no end on its line"),
         (".version 7.0\n.target sm_75\n.entry k() { ret; }\n.entry k() { ret; }", "defined twice"),
         (".version 7.0\n.target sm_75\n.shared .align 3 .u32 a;", "power of 2"),
-        (".version 7.0\n.target sm_75\n.global .u64 a = b;\n.entry k() { ret; }", "no variable in device memory"),
+        (
+            ".version 7.0\n.target sm_75\n.global .u64 a = b;\n.entry k() { ret; }",
+            "no variable in device memory",
+        ),
     ];
     for (text, message) in cases {
         let errors = program(text).expect_err(text);
@@ -95,7 +98,10 @@ fn an_entry_that_is_not_taken_leaves_the_others() {
     let (made, warnings) = program(text).expect("two entries are right");
     let names: Vec<&str> = made.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
     assert_eq!(names, ["good", "_Z4sumsPi"]);
-    assert!(warnings.len() == 1 && warnings[0].message.contains("`griddepcontrol` is not taken"), "{warnings:?}");
+    assert!(
+        warnings.len() == 1 && warnings[0].message.contains("`griddepcontrol` is not taken"),
+        "{warnings:?}"
+    );
     // The name of the source will do for that of the compiler.
     assert_eq!(made.kernel_named("sums"), Some(1));
     assert_eq!(made.kernel_named("sum"), None);
@@ -105,7 +111,9 @@ fn an_entry_that_is_not_taken_leaves_the_others() {
 fn a_recursion_is_refused() {
     let text = ".version 7.8\n.target sm_80\n.address_size 64\n.func f() { call g; ret; }\n.func g() { call f; ret; }\n\
                 .entry k() { call f; ret; }";
-    assert!(rendered(&program(text).expect_err("a recursion")).contains("there is no function `g`") || {
-        rendered(&program(text).expect_err("a recursion")).contains("calls itself")
-    });
+    assert!(
+        rendered(&program(text).expect_err("a recursion")).contains("there is no function `g`") || {
+            rendered(&program(text).expect_err("a recursion")).contains("calls itself")
+        }
+    );
 }

@@ -8,7 +8,8 @@ use wave_study::launch::{self, Size};
 
 /// Runs a launch file by way of PTX. `None` if its kernels have no PTX.
 fn there_and_back(name: &str) -> Option<Result<(), String>> {
-    let job = launch::load(name, Size::Small).unwrap_or_else(|errors| panic!("{name}: {}", rendered(&errors)));
+    let job =
+        launch::load(name, Size::Small).unwrap_or_else(|errors| panic!("{name}: {}", rendered(&errors)));
     let mut config = config();
     config.capabilities.f64 = true;
     let kernels: Vec<usize> = (0..job.program.kernels.len()).collect();
@@ -32,8 +33,10 @@ fn there_and_back(name: &str) -> Option<Result<(), String>> {
         original.place_private(&job.program, 32, original_bytes as u64, used).expect("it fits");
         let given = Memory { start: start as u64, bytes: original_bytes as u64, fault: 0, times: None };
         let words = parameters(&original, kernel.registers, &given);
-        let words = words.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
-        let number = read.kernel_named(&wave_ptx::entry_name(&kernel.name)).expect("an entry for each kernel");
+        let words =
+            words.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        let number =
+            read.kernel_named(&wave_ptx::entry_name(&kernel.name)).expect("an entry for each kernel");
         let mut launch = Launch { kernel: number, ..original.clone() };
         launch.registers = read.kernels[number].registers;
         // Threads lie in a row there, whole warps of them.

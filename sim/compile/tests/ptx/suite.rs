@@ -19,7 +19,8 @@ fn every_kernel_gives_what_the_host_computes() {
     for file in files {
         // The order of two kinds of machines: with instructions for f64, and without.
         let name = file.display().to_string();
-        let job = launch::load(&name, Size::Small).unwrap_or_else(|errors| panic!("{name}: {}", rendered(&errors)));
+        let job =
+            launch::load(&name, Size::Small).unwrap_or_else(|errors| panic!("{name}: {}", rendered(&errors)));
         let mut config = Config::example();
         config.core.wave_width = 32;
         config.capabilities.f64 = true;
@@ -30,8 +31,15 @@ fn every_kernel_gives_what_the_host_computes() {
             let mut step = step.clone();
             let bytes = memory.len() as u64;
             step.place_private(&job.program, 32, bytes, job.memory.len() as u64).expect("it fits");
-            functional::run(&config, &job.program, &step, &mut memory, &functional::Limits::default(), &mut |_| {})
-                .unwrap_or_else(|error| panic!("{name}: {error:?}"));
+            functional::run(
+                &config,
+                &job.program,
+                &step,
+                &mut memory,
+                &functional::Limits::default(),
+                &mut |_| {},
+            )
+            .unwrap_or_else(|error| panic!("{name}: {error:?}"));
         }
         let verification = job.verify(&memory);
         assert!(verification.is_ok(), "{name}: {verification:?}");

@@ -60,7 +60,8 @@ fn check(code: &str, edges: &[u64], same: fn(u64, u64) -> bool, expected: Expect
     for [a, b, c] in &operands {
         contents.extend([*a, *b, *c, 0].into_iter().flat_map(u64::to_le_bytes));
     }
-    let launch = Run { kernel: "k", grid: 1, threads: THREADS as u32, dynamic: 0, arguments: vec![BUFFERS, 0] };
+    let launch =
+        Run { kernel: "k", grid: 1, threads: THREADS as u32, dynamic: 0, arguments: vec![BUFFERS, 0] };
     let after = run(&kernel(code), &launch, &contents).unwrap_or_else(|error| panic!("{code}\n{error}"));
     for (record, [a, b, c]) in after.chunks_exact(32).zip(operands) {
         let got = u64::from_le_bytes(record[24..].try_into().expect("8 bytes"));
@@ -176,11 +177,14 @@ fn arithmetic_of_64_and_16_bits() {
             let borrow = u64::from((a as u32) < b as u32);
             u64::from((a as u32).wrapping_sub(b as u32)) | (c.wrapping_sub(borrow) << 32)
         }),
-        ("mad.lo.cc.u32 %r0, %r1, %r2, %r3; madc.hi.u32 %r4, %r1, %r2, 0; mov.b64 %rd0, {%r0, %r4};", |a, b, c| {
-            (a & 0xFFFF_FFFF) * (b & 0xFFFF_FFFF) + (c & 0xFFFF_FFFF)
-        }),
+        (
+            "mad.lo.cc.u32 %r0, %r1, %r2, %r3; madc.hi.u32 %r4, %r1, %r2, 0; mov.b64 %rd0, {%r0, %r4};",
+            |a, b, c| (a & 0xFFFF_FFFF) * (b & 0xFFFF_FFFF) + (c & 0xFFFF_FFFF),
+        ),
         ("add.s16 %h0, %h1, %h2;", |a, b, _| a.wrapping_add(b) & 0xFFFF),
-        ("mul.hi.s16 %h0, %h1, %h2;", |a, b, _| (i32::from(a as i16) * i32::from(b as i16) >> 16) as u64 & 0xFFFF),
+        ("mul.hi.s16 %h0, %h1, %h2;", |a, b, _| {
+            (i32::from(a as i16) * i32::from(b as i16) >> 16) as u64 & 0xFFFF
+        }),
         ("mul.wide.u16 %r0, %h1, %h2;", |a, b, _| (a & 0xFFFF) * (b & 0xFFFF)),
         ("max.s16 %h0, %h1, %h2;", |a, b, _| u64::from((a as i16).max(b as i16) as u16)),
         ("shr.s16 %h0, %h1, %r2;", |a, b, _| u64::from(((a as i16) >> (b as u32).min(15)) as u16)),
@@ -223,7 +227,9 @@ fn operations_on_bits() {
             ((b << 32 | a & 0xFFFF_FFFF) >> (8 * (c & 3))) & 0xFFFF_FFFF
         }),
         ("bfe.u32 %r0, %r1, %r2, %r3;", |a, b, c| field(a & 0xFFFF_FFFF, b & 255, c & 255, 32, false)),
-        ("bfe.s32 %r0, %r1, %r2, %r3;", |a, b, c| field(a & 0xFFFF_FFFF, b & 255, c & 255, 32, true) & 0xFFFF_FFFF),
+        ("bfe.s32 %r0, %r1, %r2, %r3;", |a, b, c| {
+            field(a & 0xFFFF_FFFF, b & 255, c & 255, 32, true) & 0xFFFF_FFFF
+        }),
         ("bfe.s64 %rd0, %rd1, %r2, %r3;", |a, b, c| field(a, b & 255, c & 255, 64, true)),
         ("bfe.u64 %rd0, %rd1, %r2, %r3;", |a, b, c| field(a, b & 255, c & 255, 64, false)),
         ("bfi.b32 %r0, %r1, %r2, %r3, 7;", |a, b, c| {
@@ -236,7 +242,10 @@ fn operations_on_bits() {
             let bits = if signed(a) < 0 { !signed(a) } else { signed(a) };
             word(31 - i64::from(bits.leading_zeros()))
         }),
-        ("bfind.shiftamt.u64 %r0, %rd1;", |a, _, _| if a == 0 { 0xFFFF_FFFF } else { a.leading_zeros().into() }),
+        (
+            "bfind.shiftamt.u64 %r0, %rd1;",
+            |a, _, _| if a == 0 { 0xFFFF_FFFF } else { a.leading_zeros().into() },
+        ),
         ("brev.b32 %r0, %r1;", |a, _, _| u64::from((a as u32).reverse_bits())),
         ("brev.b64 %rd0, %rd1;", |a, _, _| a.reverse_bits()),
         ("clz.b64 %r0, %rd1;", |a, _, _| a.leading_zeros().into()),
@@ -369,7 +378,9 @@ fn floating_point_of_32_bits() {
         ("setp.lt.f32 %p0, %f1, %f2;", |a, b, _| u64::from(single(a) < single(b))),
         ("setp.ne.f32 %p0, %f1, %f2;", |a, b, _| u64::from(single(a) < single(b) || single(a) > single(b))),
         ("setp.neu.f32 %p0, %f1, %f2;", |a, b, _| u64::from(single(a) != single(b))),
-        ("setp.equ.f32 %p0, %f1, %f2;", |a, b, _| u64::from(!(single(a) < single(b) || single(a) > single(b)))),
+        ("setp.equ.f32 %p0, %f1, %f2;", |a, b, _| {
+            u64::from(!(single(a) < single(b) || single(a) > single(b)))
+        }),
         ("setp.ltu.f32 %p0, %f1, %f2;", |a, b, _| u64::from(!(single(a) >= single(b)))),
         ("setp.nan.f32 %p0, %f1, %f2;", |a, b, _| u64::from(single(a).is_nan() || single(b).is_nan())),
         ("setp.ge.ftz.f32 %p0, %f1, %f2;", |a, b, _| u64::from(flushed(single(a)) >= flushed(single(b)))),
@@ -392,8 +403,20 @@ fn least(a: f32, b: f32) -> f32 {
     match (a.is_nan(), b.is_nan()) {
         (true, _) => b,
         (_, true) => a,
-        _ if a == b => if a.is_sign_negative() { a } else { b },
-        _ => if a < b { a } else { b },
+        _ if a == b => {
+            if a.is_sign_negative() {
+                a
+            } else {
+                b
+            }
+        }
+        _ => {
+            if a < b {
+                a
+            } else {
+                b
+            }
+        }
     }
 }
 
@@ -456,8 +479,10 @@ fn functions_are_close_to_those_of_the_host() {
         let code = format!(
             "cvt.rn.f32.u32 %f4, %r9; sub.f32 %f4, %f4, 0f41FC0000; mul.f32 %f4, %f4, 0f3DCCCCCD; {code}"
         );
-        let launch = Run { kernel: "k", grid: 1, threads: THREADS as u32, dynamic: 0, arguments: vec![BUFFERS, 0] };
-        let after = run(&kernel(&code), &launch, &vec![0; 32 * THREADS]).unwrap_or_else(|error| panic!("{error}"));
+        let launch =
+            Run { kernel: "k", grid: 1, threads: THREADS as u32, dynamic: 0, arguments: vec![BUFFERS, 0] };
+        let after =
+            run(&kernel(&code), &launch, &vec![0; 32 * THREADS]).unwrap_or_else(|error| panic!("{error}"));
         for (thread, record) in after.chunks_exact(32).enumerate() {
             let got = f64::from(single(u64::from_le_bytes(record[24..].try_into().expect("8 bytes"))));
             let x = f64::from((thread as f32 - 31.5) * 0.1f32);

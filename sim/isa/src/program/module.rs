@@ -165,7 +165,9 @@ impl Launch {
                 "kernel `{}` has operations of a warp of {lanes} threads, and waves of this machine have {wave_width} lanes",
                 kernel.name
             );
-            return Err(Diagnostic::error(message).hint(format!("choose a machine with core.wave_width = {lanes}")));
+            return Err(
+                Diagnostic::error(message).hint(format!("choose a machine with core.wave_width = {lanes}"))
+            );
         }
         let Some(private) = kernel.private else { return Ok(None) };
         let waves = self.workgroups().saturating_mul(self.waves_per_workgroup(wave_width));

@@ -133,7 +133,8 @@ impl Expansion<'_> {
         let Some(dynamic) = &run.dynamic_local else { return Ok(self.program.local_memory_needed(kernel)) };
         let failed = |failure| Problem::of(format!("{path}.dynamic_local"), failure);
         let bytes = self.names.integer(dynamic, "dynamic_local").map_err(failed)?;
-        let all = u64::try_from(bytes).ok().and_then(|bytes| bytes.checked_add(kernel.local_memory_bytes.into()));
+        let all =
+            u64::try_from(bytes).ok().and_then(|bytes| bytes.checked_add(kernel.local_memory_bytes.into()));
         all.and_then(|all| u32::try_from(all).ok()).ok_or_else(|| {
             failed(Failure::new(format!("dynamic_local is {bytes}: it must be from 0 to what 32 bits count")))
         })
