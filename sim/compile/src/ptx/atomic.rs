@@ -269,6 +269,7 @@ impl<'a> Translator<'a> {
 
     /// Lanes of a wave go together: what they have stored is made visible to one another.
     pub(super) fn warp_barrier(&mut self, _s: &Statement) -> Done {
+        self.needs_warps = true;
         self.e.effect(Operation::Fence(Order::AcquireRelease, Scope::Wave));
         Ok(())
     }

@@ -9,6 +9,8 @@ use wave_isa::suggest::did_you_mean;
 
 /// Most registers that a function declares.
 const MOST_REGISTERS: usize = 1 << 18;
+/// Most bytes of a parameter.
+const MOST_PARAMETER: u64 = 4096;
 /// Most bytes of a variable.
 const MOST_BYTES: u64 = 1 << 31;
 
@@ -410,6 +412,9 @@ impl<'a> Parser<'a> {
         if bytes.is_some_and(|bytes| bytes > MOST_BYTES) {
             return Err(Wrong::new(at, format!("`{name}` has more than {MOST_BYTES} bytes")));
         }
+        if space == StateSpace::Param && bytes.is_some_and(|bytes| bytes > MOST_PARAMETER) {
+            return Err(Wrong::new(at, format!("a parameter has at most {MOST_PARAMETER} bytes")));
+        }
         let room = bytes.unwrap_or(0) / u64::from(ty.bytes());
         if initial.len() as u64 > room {
             return Err(Wrong::new(
@@ -473,7 +478,7 @@ impl<'a> Parser<'a> {
                 let mut offset = self.offset()?;
                 if is_generic {
                     self.expect(")", "after the variable")?;
-                    offset += self.offset()?;
+                    offset = offset.wrapping_add(self.offset()?);
                 }
                 values.push(Initial::Address { name, offset, is_generic, at });
             }
@@ -651,11 +656,7 @@ impl<'a> Parser<'a> {
             }
         }
         let Some(ty) = ty else { return self.wrong("the type of a parameter") };
-        let variable = self.variable(StateSpace::Param, ty, 1, alignment, false)?;
-        if variable.size() > 4096 {
-            return Err(Wrong::new(variable.at, "a parameter has at most 4096 bytes"));
-        }
-        Ok(variable)
+        self.variable(StateSpace::Param, ty, 1, alignment, false)
     }
 
     /// Registers of one declaration, up to its semicolon.

@@ -84,7 +84,7 @@ impl Spaces {
         let OperandKind::Address(base, offset) = &address.kind else { return None };
         let OperandKind::Variable(VariableId::Own(own), _) = base.kind else { return None };
         let first = graph.frames[frame].words.get(&own)?;
-        Some(first + u32::try_from(*offset / 4).ok()?)
+        first.checked_add(u32::try_from(*offset / 4).ok()?)
     }
 
     fn statement(&mut self, graph: &SourceGraph, frame: usize, statement: &Statement) {
