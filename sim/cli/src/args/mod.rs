@@ -109,6 +109,8 @@ pub(crate) enum SuiteName {
     C,
     /// Compute shaders in WGSL; `wgsl/NAME` runs one of them
     Wgsl,
+    /// Kernels in CUDA C++, as PTX; `cuda/NAME` runs one of them
+    Cuda,
 }
 
 /// What differs from the configuration.
