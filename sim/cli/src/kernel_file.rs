@@ -91,6 +91,7 @@ fn launch(
     };
     let registers = at_least("--registers", "registers", stated.registers, args.registers);
     let local_memory_bytes = match stated.local_memory_bytes {
+        0 if args.dynamic_local.is_some() => args.local_memory.unwrap_or(0),
         0 => args.local_memory.unwrap_or_else(|| undeclared_local_memory(program, stated, warnings)),
         file => at_least("--local-memory", "bytes of local memory", file, args.local_memory),
     };
@@ -137,7 +138,7 @@ fn launch(
         grid: args.grid.map_or([1, 1, 1], |d| d.0),
         workgroup,
         registers,
-        local_memory_bytes,
+        local_memory_bytes: local_memory_bytes.saturating_add(args.dynamic_local.unwrap_or(0)),
         initial_registers,
     })
 }

@@ -183,6 +183,15 @@ impl MemoryMap {
             let kernel = &work.program.kernels[launch.kernel];
             let private = private(work, launch);
             for (number, pointer, address) in pointers(&work.program, launch) {
+                if address > u64::from(u32::MAX) {
+                    let message = format!(
+                        "argument {} of kernel `{}` is the address 0x{address:x}, and addresses of device memory have 32 bits",
+                        number + 1,
+                        kernel.name
+                    );
+                    wrong.push(Diagnostic::error(message).hint("device memory begins at address 0"));
+                    continue;
+                }
                 let private = private.iter().map(|range| (PRIVATE, range));
                 let data =
                     self.parts.iter().filter(|part| part.kind == Kind::Data && pointer == Pointer::Written);
@@ -237,7 +246,12 @@ fn pointers(program: &Program, launch: &Launch) -> Vec<(usize, Pointer, u64)> {
         let first = u8::try_from(register).ok();
         register += parameter.ty.registers();
         if let (Some(pointer), Some(address)) = (parameter.pointer, first.and_then(|at| value(launch, at))) {
-            found.push((number, pointer, address.into()));
+            // The upper half of one of 64 bits has to be 0: device memory has addresses of 32.
+            let high = first
+                .filter(|_| parameter.ty.registers() == 2)
+                .and_then(|at| value(launch, at + 1))
+                .unwrap_or(0);
+            found.push((number, pointer, u64::from(high) << 32 | u64::from(address)));
         }
     }
     found

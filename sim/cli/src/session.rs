@@ -268,6 +268,7 @@ fn inputs(args: &RunArgs) -> Result<Vec<Input>, Vec<Diagnostic>> {
         let names: Vec<&str> = match args.suite {
             Some(SuiteName::C) => launch::c_suite().collect(),
             Some(SuiteName::Wgsl) => launch::wgsl_suite().collect(),
+            Some(SuiteName::Cuda) => launch::cuda_suite().collect(),
             Some(SuiteName::Wave) | None => launch::suite().collect(),
         };
         inputs.extend(names.into_iter().map(|name| Input::Launch(name.to_owned())));

@@ -12,13 +12,15 @@ use crate::ir::{
 use crate::lower::private::Stack;
 use crate::lower::reached;
 use crate::pointers::pointers;
+use crate::ptx::WARP_THREADS;
 use crate::source::{Source, SourceOptions};
 use crate::wasm::ExportedKernel;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{self, Binding, Parameter, ParameterType, Pointer, Program};
+use wave_isa::diagnostic::{Diagnostic, Severity};
+use wave_isa::program::{self, Binding, Parameter, ParameterType, Pointer, Program, named};
 use wave_isa::suggest::did_you_mean;
 use wave_isa::{Inst, Op, WORD_BYTES};
 
@@ -68,12 +70,11 @@ pub fn from_bytes(
 /// # Errors
 /// A name that the module does not export, and what is not supported.
 pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let chosen = chosen(source, &settings.names).map_err(|error| vec![error])?;
+    let (chosen, mut refused) = chosen(source, &settings.names).map_err(|error| vec![error])?;
     let start = Start::of(source).map_err(|error| vec![error])?;
     let pointer = stack_pointer(&source.module);
     let heap = Heap::of(&source.module);
     let mut made = Made::default();
-    let mut refused = Vec::new();
     for kernel in chosen {
         let rounded = |bytes: Option<u32>, default: u32| {
             u32::try_from(u64::from(bytes.unwrap_or(default)).next_multiple_of(STACK_UNIT_BYTES))
@@ -103,6 +104,9 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
                 made.name_parameters(|number| source.parameter(kernel.function, number));
                 made.point(pointers(&source.module, kernel.function, &start.own));
                 made.bind(source.bindings(kernel.function));
+                if source.needs_warps(kernel.function) {
+                    made.need_width(WARP_THREADS);
+                }
             }
             Err(error) => refused.push(located(source, &error)),
         }
@@ -110,7 +114,7 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
     if made.program.kernels.is_empty() || !settings.names.is_empty() && !refused.is_empty() {
         return Err(refused);
     }
-    let refused = refused.into_iter().map(|error| Diagnostic::warning(error.message));
+    let refused = refused.into_iter().map(|error| Diagnostic { severity: Severity::Warning, ..error });
     let warnings = source.warnings.iter().cloned().chain(refused).collect();
     Ok((made.finish(source, start), warnings))
 }
@@ -166,22 +170,33 @@ fn uses(module: &Module, entry: FunctionId, global: GlobalId) -> bool {
     })
 }
 
-/// The kernels with these names, or all.
-fn chosen(source: &Source, names: &[String]) -> Result<Vec<ExportedKernel>, Diagnostic> {
+/// The kernels with these names, or all, and why those of them do not run that are not taken.
+fn chosen(source: &Source, names: &[String]) -> Result<(Vec<ExportedKernel>, Vec<Diagnostic>), Diagnostic> {
     let kernels = source.kernels();
-    if kernels.is_empty() {
+    let of_refused = || source.refused().iter().map(|(name, _)| name.as_str());
+    if kernels.is_empty() && source.refused().is_empty() {
         return Err(Diagnostic::error(format!("`{}` has no kernel: it exports no function", source.file))
             .hint("a kernel is an exported function; in C, mark it KERNEL"));
     }
+    let of_kernels = || kernels.iter().map(|kernel| kernel.name.as_str());
+    let (mut chosen, mut refused) = (BTreeSet::new(), BTreeSet::new());
     for name in names {
-        if !kernels.iter().any(|kernel| kernel.name == *name) {
-            let there: Vec<&str> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+        if let Some(kernel) = named(of_kernels(), name) {
+            chosen.insert(kernel);
+        } else if let Some(kernel) = named(of_refused(), name) {
+            refused.insert(kernel);
+        } else {
+            let there: Vec<&str> = of_kernels().chain(of_refused()).collect();
             let near = did_you_mean(name, there.iter().copied());
             return Err(Diagnostic::error(format!("`{}` exports no function `{name}`", source.file))
                 .hint(near.unwrap_or_else(|| format!("it exports {}", there.join(", ")))));
         }
     }
-    Ok(kernels.into_iter().filter(|kernel| names.is_empty() || names.contains(&kernel.name)).collect())
+    let all = names.is_empty();
+    let errors = source.refused().iter().enumerate().filter(|(number, _)| all || refused.contains(number));
+    let errors = errors.map(|(_, (_, error))| error.clone()).collect();
+    let kernels = kernels.into_iter().enumerate().filter(|(number, _)| all || chosen.contains(number));
+    Ok((kernels.map(|(_, kernel)| kernel).collect(), errors))
 }
 
 /// The message about a function that is not compiled, with its source line or its byte.
@@ -380,7 +395,16 @@ impl Made {
     fn point(&mut self, pointers: Vec<Option<Pointer>>) {
         let parameters = self.program.kernels.last_mut().and_then(|kernel| kernel.parameters.as_mut());
         for (parameter, pointer) in parameters.into_iter().flatten().zip(pointers) {
-            parameter.pointer = pointer.filter(|_| parameter.ty == ParameterType::I32);
+            // One of 64 bits is an address by its low half.
+            let is_integer = matches!(parameter.ty, ParameterType::I32 | ParameterType::I64);
+            parameter.pointer = pointer.filter(|_| is_integer);
+        }
+    }
+
+    /// Says that the last kernel needs waves of so many lanes.
+    fn need_width(&mut self, lanes: u32) {
+        if let Some(kernel) = self.program.kernels.len().checked_sub(1) {
+            self.module.wave_widths.push((kernel, lanes));
         }
     }
 

@@ -14,6 +14,7 @@ pub mod kernels;
 pub mod lower;
 pub mod pica;
 mod pointers;
+pub mod ptx;
 pub mod rwasm;
 mod sequence;
 pub mod shader;

@@ -110,6 +110,8 @@ pub(crate) enum SuiteName {
     C,
     /// Compute shaders in WGSL; `wgsl/NAME` runs one of them
     Wgsl,
+    /// Kernels in CUDA C++, as PTX; `cuda/NAME` runs one of them
+    Cuda,
 }
 
 /// What differs from the configuration.
@@ -140,6 +142,10 @@ pub(crate) struct LaunchArgs {
     /// Local memory of a workgroup, if this is more than the kernel's .local_memory
     #[arg(long, value_name = "BYTES", value_parser = values::size32)]
     pub local_memory: Option<u32>,
+
+    /// Local memory of a workgroup beside what the kernel states: the dynamic shared memory of CUDA
+    #[arg(long, value_name = "BYTES", value_parser = values::size32)]
+    pub dynamic_local: Option<u32>,
 
     /// Load a file into device memory
     #[arg(long, value_name = "OFFSET:FILE", value_parser = values::memory_file)]
@@ -195,6 +201,7 @@ impl LaunchArgs {
             ("--workgroup", self.workgroup.is_some()),
             ("--registers", self.registers.is_some()),
             ("--local-memory", self.local_memory.is_some()),
+            ("--dynamic-local", self.dynamic_local.is_some()),
             ("--arg", !self.arg.is_empty()),
             ("--set-reg", !self.set_reg.is_empty()),
             ("--param", !self.param.is_empty()),

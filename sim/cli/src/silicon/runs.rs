@@ -94,6 +94,7 @@ pub(super) fn suite_names(suite: SuiteName) -> Vec<&'static str> {
         SuiteName::Wave => launch::suite().collect(),
         SuiteName::C => launch::c_suite().collect(),
         SuiteName::Wgsl => launch::wgsl_suite().collect(),
+        SuiteName::Cuda => launch::cuda_suite().collect(),
     }
 }
 

@@ -15,8 +15,8 @@ const LANGUAGES: &[Language] = &[
     Language {
         extensions: &["cu", "cuh"],
         name: "CUDA C++",
-        way: "write the kernel in C with wave.h: docs/terms.md has CUDA's words beside those of wave-sim, and \
-              `wave-sim new NAME` makes an example",
+        way: "compile it to PTX, which runs: `nvcc -ptx -arch=sm_75 {file} -o {stem}.ptx`, or with clang as docs/cuda.md says, \
+              then `wave-sim {stem}.ptx`",
     },
     Language {
         extensions: &["hip"],
@@ -60,12 +60,6 @@ const LANGUAGES: &[Language] = &[
         extensions: &["vert", "frag", "geom", "tesc", "tese", "rgen"],
         name: "a graphics shader",
         way: "wave-sim runs compute shaders (docs/wgsl.md), and vertex shaders of the PICA200 (docs/pica200.md)",
-    },
-    Language {
-        extensions: &["ptx"],
-        name: "PTX",
-        way: "wave-sim writes PTX (`wave-sim ptx`) and does not read it: start from the source of the kernel, docs/terms.md \
-              has the words of CUDA beside those of wave-sim",
     },
     Language {
         extensions: &["cubin", "fatbin", "sass", "hsaco"],

@@ -31,13 +31,15 @@ pub enum Format {
     Wgsl,
     /// Compute shaders in SPIR-V.
     Spv,
+    /// PTX, the virtual instruction set of NVIDIA's GPUs.
+    Ptx,
     /// The text of the intermediate representation.
     Ir,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 12] = [
+    pub const ALL: [Format; 13] = [
         Format::Wave,
         Format::Wbin,
         Format::Wasm,
@@ -49,6 +51,7 @@ impl Format {
         Format::Pica,
         Format::Wgsl,
         Format::Spv,
+        Format::Ptx,
         Format::Ir,
     ];
 
@@ -66,6 +69,7 @@ impl Format {
             Format::Pica => "pica",
             Format::Wgsl => "wgsl",
             Format::Spv => "spv",
+            Format::Ptx => "ptx",
             Format::Ir => "ir",
         }
     }
@@ -82,6 +86,7 @@ impl Format {
             Format::Shbin | Format::Pica => "a PICA200 shader",
             Format::Wgsl => "WGSL",
             Format::Spv => "SPIR-V",
+            Format::Ptx => "PTX",
             Format::Ir => "the intermediate representation",
         }
     }

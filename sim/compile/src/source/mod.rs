@@ -10,6 +10,7 @@ use crate::c::{self, CompileOptions};
 use crate::encoding::{self, Listing, is_code};
 use crate::ir::{FunctionId, Module, Place, text, verify::verify};
 use crate::pica::{self, PicaOptions};
+use crate::ptx::{self, PtxKernel};
 use crate::rwasm::{self, RwasmOptions};
 use crate::shader::{self, ShaderKernel, ShaderOptions};
 use crate::wasm::{self, ExportedKernel, SourceMap, UnknownImports};
@@ -71,6 +72,10 @@ pub struct Source {
     parameters: HashMap<FunctionId, Vec<String>>,
     /// Compute entry points, if it is a shader.
     shader: Vec<ShaderKernel>,
+    /// Entries, if it is PTX.
+    ptx: Vec<PtxKernel>,
+    /// Kernels that are not taken, and why.
+    refused: Vec<(String, Diagnostic)>,
 }
 
 impl Source {
@@ -134,6 +139,7 @@ impl Source {
                     shader::decode_spirv(bytes, &file, &options.shader).map_err(|error| vec![error])?;
                 Source::of_shader(file, decoded)
             }
+            Format::Ptx => as_text().and_then(|text| Source::of_ptx(file.clone(), ptx::decode(text, &file)?)),
             Format::Ir => as_text()
                 .and_then(|text| text::parse(text, &file))
                 .and_then(|module| Source { is_kernel: true, ..Source::new(file, module) }.verified()),
@@ -190,11 +196,30 @@ impl Source {
         Source { is_kernel: true, parameters, listing, shader: decoded.kernels, ..source }.verified()
     }
 
+    fn of_ptx(file: String, decoded: ptx::Decoded) -> Result<Source, Diagnostic> {
+        let parameters = |kernel: &PtxKernel| (kernel.kernel.function, kernel.parameters.clone());
+        let parameters = decoded.kernels.iter().map(parameters).collect();
+        let source = Source::listed(file, decoded.module, decoded.listing);
+        let (ptx, refused) = (decoded.kernels, decoded.refused);
+        Source { is_kernel: true, parameters, ptx, refused, ..source }.verified()
+    }
+
+    /// Kernels that are not taken, and why.
+    pub(crate) fn refused(&self) -> &[(String, Diagnostic)] {
+        &self.refused
+    }
+
+    /// True if a kernel is right with waves of [`ptx::WARP_THREADS`] lanes only.
+    pub(crate) fn needs_warps(&self, function: FunctionId) -> bool {
+        self.ptx.iter().any(|kernel| kernel.kernel.function == function && kernel.needs_warps)
+    }
+
     /// The kernels that the module exports, and what they state.
     pub(crate) fn kernels(&self) -> Vec<ExportedKernel> {
-        match self.shader.as_slice() {
-            [] => wasm::kernels(&self.module),
-            of_shader => of_shader.iter().map(|kernel| kernel.kernel.clone()).collect(),
+        match (self.shader.as_slice(), self.ptx.as_slice()) {
+            ([], []) if self.refused.is_empty() => wasm::kernels(&self.module),
+            ([], entries) => entries.iter().map(|kernel| kernel.kernel.clone()).collect(),
+            (of_shader, _) => of_shader.iter().map(|kernel| kernel.kernel.clone()).collect(),
         }
     }
 
@@ -221,6 +246,8 @@ impl Source {
             listing: None,
             parameters: HashMap::new(),
             shader: Vec::new(),
+            ptx: Vec::new(),
+            refused: Vec::new(),
         }
     }
 

@@ -100,6 +100,24 @@ impl Program {
 
     /// Index of the kernel with this name.
     pub fn kernel_named(&self, name: &str) -> Option<usize> {
-        self.kernels.iter().position(|k| k.name == name)
+        named(self.kernels.iter().map(|kernel| kernel.name.as_str()), name)
     }
+}
+
+/// Which of some names a user means: the same one, or the only one that a C++ compiler has made of it.
+pub fn named<'a>(names: impl Iterator<Item = &'a str> + Clone, wanted: &str) -> Option<usize> {
+    if let Some(place) = names.clone().position(|name| name == wanted) {
+        return Some(place);
+    }
+    let mut found = names.enumerate().filter(|(_, name)| unmangled(name) == Some(wanted));
+    found.next().filter(|_| found.next().is_none()).map(|(place, _)| place)
+}
+
+/// The name of a function in the source, from that which a C++ compiler has made of it and of its types. `None` for other
+/// names, and for functions in namespaces.
+fn unmangled(name: &str) -> Option<&str> {
+    let rest = name.strip_prefix("_Z")?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let length: usize = rest[..digits].parse().ok()?;
+    rest[digits..].get(..length)
 }

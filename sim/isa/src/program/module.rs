@@ -27,6 +27,8 @@ pub struct Module {
     pub traps: Vec<(u32, String)>,
     /// Where threads leave what they print.
     pub output: Output,
+    /// Kernels that are right with waves of one width only: the number of the kernel, and the lanes.
+    pub wave_widths: Vec<(usize, u32)>,
 }
 
 impl Module {
@@ -48,6 +50,11 @@ impl Module {
     pub fn function_of_word(&self, word: u32) -> Option<&str> {
         let after = self.functions.partition_point(|&(first, _)| first <= word);
         self.functions[..after].last().map(|(_, name)| name.as_str())
+    }
+
+    /// The lanes of a wave that a kernel needs, if it is right with one width only.
+    pub fn wave_width(&self, kernel: usize) -> Option<u32> {
+        self.wave_widths.iter().find(|(number, _)| *number == kernel).map(|&(_, lanes)| lanes)
     }
 
     /// The trap that the instruction at a code word stands for.
@@ -143,7 +150,7 @@ impl Launch {
     /// begins, if the kernel has any.
     ///
     /// # Errors
-    /// If it does not fit above byte `used`.
+    /// If it does not fit above byte `used`, and if the kernel needs waves of another width.
     pub fn place_private(
         &mut self,
         program: &Program,
@@ -152,6 +159,16 @@ impl Launch {
         used: u64,
     ) -> Result<Option<u32>, Diagnostic> {
         let kernel = &program.kernels[self.kernel];
+        let needed = program.module.as_ref().and_then(|module| module.wave_width(self.kernel));
+        if let Some(lanes) = needed.filter(|&lanes| lanes != wave_width) {
+            let message = format!(
+                "kernel `{}` has operations of a warp of {lanes} threads, and waves of this machine have {wave_width} lanes",
+                kernel.name
+            );
+            return Err(
+                Diagnostic::error(message).hint(format!("choose a machine with core.wave_width = {lanes}"))
+            );
+        }
         let Some(private) = kernel.private else { return Ok(None) };
         let waves = self.workgroups().saturating_mul(self.waves_per_workgroup(wave_width));
         let needed = waves.saturating_mul(private.bytes_per_wave.into());

@@ -198,6 +198,9 @@ pub(super) struct Run {
     /// Threads of a workgroup, x, y, z. Default: the kernel's.
     #[serde(default)]
     pub workgroup: Option<Dimensions>,
+    /// Bytes of local memory of a workgroup beside those that the kernel states: the dynamic shared memory of CUDA.
+    #[serde(default)]
+    pub dynamic_local: Option<Expression>,
     /// Argument i goes into register ri of every lane.
     #[serde(default)]
     pub arguments: Vec<Given>,

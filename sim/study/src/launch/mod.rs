@@ -132,10 +132,15 @@ pub fn wgsl_suite() -> impl Iterator<Item = &'static str> {
     suite::WGSL_SUITE.iter().map(|b| b.name)
 }
 
-/// Suggests names of the suite whose folder a name has, `c/` or `wgsl/`, that are like it.
+/// Names of the suite in CUDA C++: `cuda/` and the name of the kernel.
+pub fn cuda_suite() -> impl Iterator<Item = &'static str> {
+    suite::CUDA_SUITE.iter().map(|b| b.name)
+}
+
+/// Suggests names of the suite whose folder a name has, such as `c/` or `wgsl/`, that are like it.
 pub fn near_in_suite(name: &str) -> Option<String> {
     let (folder, _) = name.split_once('/')?;
-    let names = c_suite().chain(wgsl_suite());
+    let names = c_suite().chain(wgsl_suite()).chain(cuda_suite());
     did_you_mean(name, names.filter(|name| name.split_once('/').is_some_and(|(of, _)| of == folder)))
 }
 

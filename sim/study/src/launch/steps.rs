@@ -123,8 +123,20 @@ impl Expansion<'_> {
             grid,
             workgroup,
             registers: kernel.registers,
-            local_memory_bytes: self.program.local_memory_needed(kernel),
+            local_memory_bytes: self.local_memory(kernel, run, path)?,
             initial_registers,
+        })
+    }
+
+    /// Bytes of local memory of a workgroup.
+    fn local_memory(&self, kernel: &Kernel, run: &Run, path: &str) -> Result<u32, Problem> {
+        let Some(dynamic) = &run.dynamic_local else { return Ok(self.program.local_memory_needed(kernel)) };
+        let failed = |failure| Problem::of(format!("{path}.dynamic_local"), failure);
+        let bytes = self.names.integer(dynamic, "dynamic_local").map_err(failed)?;
+        let all =
+            u64::try_from(bytes).ok().and_then(|bytes| bytes.checked_add(kernel.local_memory_bytes.into()));
+        all.and_then(|all| u32::try_from(all).ok()).ok_or_else(|| {
+            failed(Failure::new(format!("dynamic_local is {bytes}: it must be from 0 to what 32 bits count")))
         })
     }
 

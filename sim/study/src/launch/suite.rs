@@ -122,7 +122,27 @@ pub(super) static WGSL_SUITE: &[Builtin] = builtins! {
     "radix_sort"
 };
 
+/// Kernels in CUDA C++, with the PTX that `scripts/build-cuda-suite.sh` makes of them. Many are in [`SUITE`] too, in assembly,
+/// with the same data.
+pub(super) static CUDA_SUITE: &[Builtin] = builtins! {
+    "cuda/", ".ptx":
+    "saxpy"
+    "reduction"
+    "transpose"
+    "histogram"
+    "stencil2d"
+    "softmax"
+    "sgemm"
+    "dgemm"
+    "nbody"
+    "scan"
+    "bfs"
+    "dot_f64"
+    "spmv"
+    "filter"
+};
+
 /// The launch file of this name, in any suite.
 pub(super) fn builtin(name: &str) -> Option<&'static Builtin> {
-    SUITE.iter().chain(C_SUITE).chain(WGSL_SUITE).find(|b| b.name == name)
+    SUITE.iter().chain(C_SUITE).chain(WGSL_SUITE).chain(CUDA_SUITE).find(|b| b.name == name)
 }

@@ -1,0 +1,161 @@
+//! Kernels in PTX, the virtual instruction set of NVIDIA's GPUs: what compilers of CUDA, Triton and OpenCL write.
+//!
+//! The text becomes a [tree](tree), whose instructions are rows of a [table]. Each entry becomes a function of the
+//! representation, with the functions that it calls in the place of the calls ([`graph`]): registers become values
+//! ([`translate`]). Addresses have 64 bits in PTX and 32 here: their low halves are taken where memory is accessed, and what
+//! only the high halves need goes as unused. An entry that has something that is not taken is refused alone.
+
+mod atomic;
+mod bits;
+mod compare;
+mod convert;
+mod emit;
+mod float;
+mod graph;
+mod instruction;
+mod integer;
+mod layout;
+mod lexer;
+mod memory;
+mod parse;
+mod scope;
+mod spaces;
+mod statement;
+mod table;
+#[cfg(test)]
+mod tests;
+mod translate;
+mod tree;
+mod types;
+mod wave;
+
+use crate::encoding::Listing;
+use crate::ir::{self, Constant, Data, Exported, Global, Place, Space};
+use crate::wasm::ExportedKernel;
+use layout::DeviceLayout;
+use lexer::Span;
+use translate::Memories;
+use tree::Tree;
+use wave_isa::diagnostic::{self, Diagnostic};
+
+/// Threads of a warp: lanes of the waves that operations of a warp need.
+pub const WARP_THREADS: u32 = 32;
+
+/// What is wrong with a text, or not taken, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    at: Span,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Wrong {
+    fn new(at: Span, message: impl Into<String>) -> Wrong {
+        Wrong { at, message: message.into(), hint: None }
+    }
+
+    fn hint(self, hint: impl Into<String>) -> Wrong {
+        self.maybe_hint(Some(hint.into()))
+    }
+
+    fn maybe_hint(self, hint: Option<String>) -> Wrong {
+        Wrong { hint, ..self }
+    }
+
+    fn diagnostic(self, text: &str, file: &str) -> Diagnostic {
+        let length = text.get(self.at.clone()).map_or(1, |marked| marked.chars().count());
+        let place = diagnostic::Place::at_offset(file, text, self.at.start, length);
+        let error = Diagnostic::error(self.message).at(place);
+        self.hint.into_iter().fold(error, Diagnostic::hint)
+    }
+}
+
+/// An entry that can run.
+#[derive(Debug, Clone)]
+pub struct PtxKernel {
+    /// Its name, its function and its workgroup memory.
+    pub kernel: ExportedKernel,
+    /// Names of its arguments.
+    pub parameters: Vec<String>,
+    /// It is right with waves of [`WARP_THREADS`] lanes only.
+    pub needs_warps: bool,
+}
+
+/// A module that has been translated.
+#[derive(Debug, Clone)]
+pub struct Decoded {
+    /// Its entries are the exports.
+    pub module: ir::Module,
+    /// They, in the order of the text.
+    pub kernels: Vec<PtxKernel>,
+    /// Entries that are not taken, and why.
+    pub refused: Vec<(String, Diagnostic)>,
+    /// The text, with the lines of its instructions.
+    pub listing: Listing,
+}
+
+/// Translates a module. A place of the result is a byte of the text, counted from 1.
+///
+/// # Errors
+/// What is wrong with the text. An entry with something that is not taken is in [`Decoded::refused`].
+pub fn decode(text: &str, file: &str) -> Result<Decoded, Diagnostic> {
+    let located = |wrong: Wrong| wrong.diagnostic(text, file);
+    let tree = parse::parse(text).map_err(located)?;
+    if !tree.functions.iter().any(|function| function.is_entry && function.body.is_some()) {
+        return Err(Diagnostic::error(format!("`{file}` has no kernel: it defines no .entry"))
+            .hint("in CUDA, mark a function __global__"));
+    }
+    let device = DeviceLayout::new(&tree).map_err(located)?;
+    let mut module = ir::Module::default();
+    let memory = |space, pages| ir::Memory { space, page_bytes: 1, pages, most_pages: None };
+    let ids = Memories {
+        device: module.memories.push(memory(Space::Device, device.end)),
+        local: module.memories.push(ir::Memory::new(Space::Local, 0, None)),
+        private: module.memories.push(ir::Memory::new(Space::Private, 0, None)),
+    };
+    for (address, bytes) in &device.data {
+        module.data.push(Data { bytes: bytes.clone(), at_start: Some((ids.device, *address)) });
+    }
+    if device.end > 0 {
+        // Variables without contents belong to the code too.
+        let global = Global { name: None, initial: Constant::I32(device.end as u32), is_mutable: false };
+        let global = module.globals.push(global);
+        module.exports.push(("__heap_base".to_owned(), Exported::Global(global)));
+    }
+    let (mut kernels, mut refused) = (Vec::new(), Vec::new());
+    let (mut shared, mut private) = (0u32, 0u32);
+    for (number, function) in entries(&tree) {
+        match translate::entry(&tree, number, &device, ids) {
+            Ok(made) => {
+                shared = shared.max(made.shared_bytes);
+                private = private.max(made.private_bytes);
+                let id = module.functions.push(made.function);
+                module.exports.push((function.name.clone(), Exported::Function(id)));
+                kernels.push(PtxKernel {
+                    kernel: ExportedKernel {
+                        name: function.name.clone(),
+                        function: id,
+                        local_memory_bytes: Some(made.shared_bytes),
+                        workgroup_size: function.required_threads,
+                    },
+                    parameters: made.parameters,
+                    needs_warps: made.needs_warps,
+                });
+            }
+            Err(wrong) => refused.push((function.name.clone(), located(wrong))),
+        }
+    }
+    let pages = u64::from(shared).div_ceil(Space::Local.page_bytes()).max(1);
+    module.memories[ids.local] = ir::Memory::new(Space::Local, pages, Some(pages));
+    let pages = u64::from(private).div_ceil(ir::PRIVATE_PAGE_BYTES);
+    module.memories[ids.private] = ir::Memory::new(Space::Private, pages, Some(pages));
+    // Each line is a place: that of its first byte.
+    let starts = text.match_indices('\n').map(|(newline, _)| newline + 1);
+    let places = [0].into_iter().chain(starts).map(|start| (Place(start as u32 + 1), start));
+    Ok(Decoded { module, kernels, refused, listing: Listing::of_text(text, places) })
+}
+
+/// The entries of a module.
+fn entries(tree: &Tree) -> impl Iterator<Item = (usize, &tree::Function)> {
+    tree.functions.iter().enumerate().filter(|(_, one)| one.is_entry && one.body.is_some())
+}

@@ -1,0 +1,10 @@
+//! Kernels in PTX: every instruction against arithmetic of the host, the suites there and back, the suite in CUDA C++, what is
+//! refused, and texts that are no PTX.
+
+mod control;
+mod machine;
+mod mutations;
+mod refused;
+mod round_trip;
+mod suite;
+mod values;
