@@ -7,6 +7,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use wave_isa::program::Program;
@@ -78,12 +79,12 @@ impl Told {
 impl Receiver for Told {
     fn launch(&mut self, program: &Program, launch: &LaunchStart) -> ControlFlow<()> {
         self.tell("launch", launch.number, |told, py, values| {
-            if !told.code.contains_key(&launch.index) {
+            if let Entry::Vacant(entry) = told.code.entry(launch.index) {
                 let code = PyDict::new(py);
                 for line in code_of(program, launch.index) {
                     code.set_item(line.pc, (line.text, line.line))?;
                 }
-                told.code.insert(launch.index, code.unbind());
+                entry.insert(code.unbind());
             }
             values.set_item("kernel", &launch.kernel)?;
             values.set_item("grid", launch.grid.map(u64::from).into_pyobject(py)?)?;

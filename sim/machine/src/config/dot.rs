@@ -93,7 +93,8 @@ fn inside(config: &Config, station: &Station) -> Option<String> {
         Station::Core(_) => {
             let l1 = &config.core.l1;
             let mut text = format!("L1, {} bytes", l1.bytes);
-            for (name, none) in [(l1.prefetcher.name(), Prefetch::None.name()), (l1.path.name(), L1Path::None.name())]
+            for (name, none) in
+                [(l1.prefetcher.name(), Prefetch::None.name()), (l1.path.name(), L1Path::None.name())]
             {
                 if name != none {
                     let _ = write!(text, "\n{name}");

@@ -8,8 +8,7 @@ use wave_machine::gpu::KernelReport;
 use wave_study::summary::statistics::values;
 
 /// Configuration sections of the memory hierarchy.
-const SECTIONS: [&str; 7] =
-    ["core.l1.", "core.local.", "core.lsu.", "interconnect.", "l2.", "l3.", "dram."];
+const SECTIONS: [&str; 7] = ["core.l1.", "core.local.", "core.lsu.", "interconnect.", "l2.", "l3.", "dram."];
 
 /// Statistics that only measure durations, or how often something waited or retried.
 fn counts_time(name: &str, unit: &str) -> bool {

@@ -94,8 +94,7 @@ fn suspects(observed: &Observed<'_>, account: &Account, cost: &dyn Fn(Cause) -> 
 }
 
 /// Where waves wait that the L1s do not serve.
-const BEHIND_L1: [Cause; 5] =
-    [Cause::LoadStore, Cause::Interconnect, Cause::L2, Cause::L3, Cause::Dram];
+const BEHIND_L1: [Cause; 5] = [Cause::LoadStore, Cause::Interconnect, Cause::L2, Cause::L3, Cause::Dram];
 
 fn twice(key: &str, now: u32) -> String {
     format!("{key}={}", u64::from(now) * 2)
@@ -110,8 +109,7 @@ fn capacities(
 ) {
     let (config, l1, memory) = (observed.config, &observed.report.l1, &observed.report.memory);
     let (l2, l3) = (&memory.l2, &memory.l3);
-    let behind_l1: f64 =
-        BEHIND_L1.into_iter().map(cost).sum();
+    let behind_l1: f64 = BEHIND_L1.into_iter().map(cost).sum();
     let looked_up = l1.hits + l1.mshr_hits + l1.sector_misses + l1.misses;
     if l1.evictions > 0 {
         let hits = ratio(l1.hits, looked_up);
@@ -258,7 +256,8 @@ fn way_to_memory(
                 twice("l2.mshrs", config.l2.mshrs),
                 twice("l2.mshr_merges", config.l2.mshr_merges),
             ],
-            stake: held.min(cost(Cause::L2) + cost(Cause::L3) + cost(Cause::Dram) + cost(Cause::Interconnect)),
+            stake: held
+                .min(cost(Cause::L2) + cost(Cause::L3) + cost(Cause::Dram) + cost(Cause::Interconnect)),
             reason: format!("{} accesses could not start at once in the L2", integer(l2.reservation_fails)),
         });
     }
@@ -268,8 +267,7 @@ fn way_to_memory(
             WritePolicy::WriteThrough => ("write_back", "sends each of them to the L2"),
             WritePolicy::WriteBack => ("write_through", "keeps them until their lines leave"),
         };
-        let behind: f64 =
-            BEHIND_L1.into_iter().map(cost).sum();
+        let behind: f64 = BEHIND_L1.into_iter().map(cost).sum();
         found.push(Suspect {
             cause: Cause::Interconnect,
             settings: vec![format!("core.l1.write_policy={value}")],

@@ -73,8 +73,7 @@ fn outcomes(facts: &Facts<'_>) -> Markup {
         ("bank closed", "poor", dram.row_empties),
         ("other row open", "bad", dram.row_conflicts),
     ];
-    let mut levels =
-        vec![("L1", "loads and atomics that it looked up", in_l1), ("L2", "requests", in_l2)];
+    let mut levels = vec![("L1", "loads and atomics that it looked up", in_l1), ("L2", "requests", in_l2)];
     if facts.config.l3.bank_bytes > 0 {
         let in_l3 = cache(l3.hits, l3.mshr_hits, l3.sector_misses, l3.misses);
         levels.push(("L3", "lines of the L2", in_l3));

@@ -163,7 +163,8 @@ fn the_drawing_has_every_router_and_every_link_once() {
         assert_eq!(drawing.matches("\"dispatcher\" -> \"core").count(), 5, "{drawing}");
         assert!(!drawing.contains("bank"), "{drawing}");
         // An L3 stands between slices and channels.
-        let (config, _) = from_text("x.ron", &text.replace("l2: (", "l3: (bank_bytes: 65536), l2: (")).unwrap();
+        let (config, _) =
+            from_text("x.ron", &text.replace("l2: (", "l3: (bank_bytes: 65536), l2: (")).unwrap();
         let drawing = dot(&config);
         for line in ["\"slice1\" -> \"bank1\"", "\"bank1\" -> \"channel1\""] {
             assert_eq!(drawing.matches(line).count(), 1, "{drawing}");

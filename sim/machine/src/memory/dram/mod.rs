@@ -209,7 +209,13 @@ impl Channel {
     }
 
     /// Takes one transfer from the channel's slices in turn, if there is room for it.
-    fn pull(&mut self, now: Cycle, me: usize, in_front: &mut InFront<'_>, agenda: &mut Agenda) -> Option<Entry> {
+    fn pull(
+        &mut self,
+        now: Cycle,
+        me: usize,
+        in_front: &mut InFront<'_>,
+        agenda: &mut Agenda,
+    ) -> Option<Entry> {
         if !self.has_room(now) {
             return None;
         }

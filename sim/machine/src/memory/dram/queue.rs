@@ -3,8 +3,8 @@
 //! requests.
 
 use super::timing::{Clock, Command};
-use crate::memory::geometry::LineNumber;
 use crate::memory::cache::MshrId;
+use crate::memory::geometry::LineNumber;
 use crate::stats::MOST;
 use wave_capture::{Capture, Misfit};
 

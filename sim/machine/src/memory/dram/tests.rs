@@ -3,12 +3,12 @@
 use super::timing::{Clock, Command, Timing};
 use super::*;
 use crate::config::Dram;
+use crate::memory::cache::MshrId;
 use crate::memory::dram::check::first_violation;
 use crate::memory::geometry::LineNumber;
-use crate::memory::cache::MshrId;
 use crate::memory::l2::Slice;
-use crate::memory::transfer::{InFront, Transfer};
 use crate::memory::tests::{Client, Rig, addresses};
+use crate::memory::transfer::{InFront, Transfer};
 use crate::memory::{Access, Operation, message::MAX_LINE_BYTES};
 use crate::registry::Requester;
 use rand::{RngExt, SeedableRng};
@@ -382,7 +382,8 @@ fn issued_for(transfers: &[(u32, u8, Command)]) -> Vec<Command> {
     for &(line, sectors, command) in transfers {
         let fetch = (command == Command::Read).then(MshrId::for_test);
         let line_number = LineNumber(line);
-        let transfer = Transfer { line: line_number, slice: 0, index: line, sectors, whole: 0, fetch, epoch: 0 };
+        let transfer =
+            Transfer { line: line_number, slice: 0, index: line, sectors, whole: 0, fetch, epoch: 0 };
         slices[0].send_for_test(transfer);
     }
     let mut in_front = InFront { slices: &mut slices, banks: &mut [] };

@@ -41,7 +41,8 @@ impl Slice {
             self.spec.hash.slice(line) == me && bounds.may_hold(line, valid, dirty)
         });
         Misfit::in_range(holds, "tags")?;
-        let lies = |frame: super::Frame| self.dirty[frame.index()] == 0 || self.cache.tags.line(frame).is_some();
+        let lies =
+            |frame: super::Frame| self.dirty[frame.index()] == 0 || self.cache.tags.line(frame).is_some();
         Misfit::agrees(self.cache.tags.all_frames(lies), "dirty")?;
         // An access that waits is for the line in its frame, which stays there.
         for (frame, mut waiting) in self.cache.misses.by_frame() {
@@ -64,9 +65,8 @@ impl Slice {
             .map_err(|misfit| misfit.within("replies"))?;
         Misfit::in_range(self.replies.iter().all(|(at, _)| bounds.may_plan(*at)), "replies")?;
         Misfit::in_range(self.stalled_since.is_none_or(|since| since <= bounds.now), "stalled_since")?;
-        let is_mine = |transfer: &Transfer| {
-            usize::from(transfer.slice) == me && transfer.is_placed_by(self.spec.hash)
-        };
+        let is_mine =
+            |transfer: &Transfer| usize::from(transfer.slice) == me && transfer.is_placed_by(self.spec.hash);
         Misfit::in_range(self.to_memory.iter().all(is_mine), "to_memory")?;
         Misfit::in_range(self.written.iter().all(|&(at, _)| bounds.may_plan(at)), "written")?;
         self.releases.check(self.dirty.len(), bounds.cores)?;

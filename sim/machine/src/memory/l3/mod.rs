@@ -347,7 +347,8 @@ impl Bank {
             return Some(Holder::BankMiss { bank });
         }
         let frame = self.cache.tags.find(self.spec.index(line), line)?;
-        let is_outstanding = self.cache.misses.of(frame).is_some_and(|id| self.cache.misses.outstanding(id) != 0);
+        let is_outstanding =
+            self.cache.misses.of(frame).is_some_and(|id| self.cache.misses.outstanding(id) != 0);
         (!is_outstanding).then_some(Holder::BankData { bank })
     }
 

@@ -75,7 +75,8 @@ fn a_miss_adds_the_channel() {
         let mut rig = Rig::new(&config, addresses(MEMORY));
         let wire = Cycle::from(config.interconnect.latency_cycles);
         let at_slice = rig.now + 1 + tail(&config, 8) + wire;
-        let columns = u64::from(32u32.div_ceil(d.burst_bytes) - 1) * u64::from(d.t_ccd_l.max(d.burst_clocks()));
+        let columns =
+            u64::from(32u32.div_ceil(d.burst_bytes) - 1) * u64::from(d.t_ccd_l.max(d.burst_clocks()));
         let clocks = u64::from(d.t_rcd + d.t_cl + d.burst_clocks()) + columns;
         let at_bank = fill_cycle(&config, at_slice + 1, clocks);
         let in_bank = Cycle::from(32u32.div_ceil(config.l3.bytes_per_cycle)) - 1
@@ -189,7 +190,10 @@ fn the_width_of_the_banks_bounds_a_stream() {
     let (start, mut asked, mut taken) = (rig.now, 0, 0);
     while taken < lines {
         rig.step(&mut |now: Cycle, core: usize, l1: &mut Client| {
-            if core == 0 && asked < lines && l1.access(now, &load(asked * 128, 0xF, CacheHint::Cached)).is_ok() {
+            if core == 0
+                && asked < lines
+                && l1.access(now, &load(asked * 128, 0xF, CacheHint::Cached)).is_ok()
+            {
                 asked += 1;
             }
             taken += u64::from(l1.take(now).is_some());

@@ -2,9 +2,9 @@
 //! every kind, cores that take no reply for a while, and memory sides of every form.
 
 use super::{MAX_LINE_BYTES, MemorySystem};
-use crate::memory::MemoryCounters;
 use crate::clock::Cycle;
 use crate::config::{Config, DramPolicy, Topology};
+use crate::memory::MemoryCounters;
 use crate::memory::geometry::LineGeometry;
 use crate::memory::message::{CODE_SPACE, Request, RequestKind, Values};
 use crate::memory::tests::topologies::two_routers;
