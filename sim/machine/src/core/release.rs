@@ -22,7 +22,7 @@ pub(crate) type Epoch = usize;
 /// Stores on their way to the L2, and the fences that wait for them.
 #[derive(Debug, Clone, Default, Capture)]
 #[sound]
-pub struct Releases {
+pub(crate) struct Releases {
     /// Per epoch, what the L2 has not acknowledged: stores, and results of atomics that the L1 performed. In
     /// an L1 that writes back: the lines that they made dirty.
     pending: [u32; 2],
@@ -53,7 +53,7 @@ pub struct Releases {
 
 impl Releases {
     /// Nothing on the way, for a machine with `slices` L2 slices.
-    pub fn new(slices: u32) -> Releases {
+    pub(crate) fn new(slices: u32) -> Releases {
         Releases { slices, ..Releases::default() }
     }
 
@@ -81,13 +81,13 @@ impl Releases {
 
     /// The epoch that a store joins now. Its acknowledgement must carry the epoch.
     #[inline]
-    pub fn open(&self) -> Epoch {
+    pub(crate) fn open(&self) -> Epoch {
         self.open
     }
 
     /// Counts a store of the open epoch.
     #[inline]
-    pub fn store(&mut self) {
+    pub(crate) fn store(&mut self) {
         self.pending[self.open] += 1;
     }
 
@@ -99,7 +99,7 @@ impl Releases {
 
     /// Bit e: epoch e is being closed. An L1 that writes back has to send its lines.
     #[inline]
-    pub fn closing(&self) -> u8 {
+    pub(crate) fn closing(&self) -> u8 {
         if self.round == 0 { 0 } else { 1 << (1 - self.open) }
     }
 
@@ -187,7 +187,7 @@ impl Releases {
 
     /// Ends the grants of a fence that issues.
     #[inline]
-    pub fn issue(&mut self, slot: Slot) {
+    pub(crate) fn issue(&mut self, slot: Slot) {
         let others = !(1 << slot);
         self.granted &= others;
         self.answered &= others;
@@ -196,7 +196,7 @@ impl Releases {
 
     /// Stores, or dirty lines, that the L2 has not acknowledged.
     #[inline]
-    pub fn stores(&self) -> u32 {
+    pub(crate) fn stores(&self) -> u32 {
         self.pending[0] + self.pending[1]
     }
 }
