@@ -150,7 +150,8 @@ impl Batches {
         self.over
     }
 
-    /// Lets a receiver that has ended the run have the rest of it. It has missed the rows of the batch that ended it.
+    /// Lets a receiver that has ended the run have the rest of it. It has missed the rows that were merged with those of
+    /// the batch that ended it.
     pub fn go_on(&mut self) {
         self.over = false;
     }
