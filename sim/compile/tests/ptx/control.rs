@@ -198,3 +198,31 @@ fn atomic_accesses_of_64_bits_are_atomic_for_one_another() {
     let expected = (sum >> 32) as u32 + sum as u32 + 32;
     assert_eq!(words(&kernel(declared, code), 64, &[0; 64]), vec![expected; 64]);
 }
+
+#[test]
+fn ordered_accesses_copies_and_numbers_of_16_bits() {
+    let text = ".shared .align 16 .b8 s[512];\n\
+        .entry k(.param .u64 p) {\n\
+        .reg .b64 %rd<9>; .reg .b32 %r<20>; .reg .b16 %h<9>; .reg .f32 %f<4>; .reg .pred %p<4>;\n\
+        ld.param.u64 %rd1, [p];\n\
+        mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 16; add.s64 %rd3, %rd1, %rd2;\n\
+        st.volatile.global.u32 [%rd3], %r1; st.release.gpu.global.u32 [%rd3+4], %r1; st.relaxed.gpu.global.u64 [%rd3+8], %rd2;\n\
+        mov.u32 %r2, s; shl.b32 %r3, %r1, 4; add.u32 %r2, %r2, %r3;\n\
+        cp.async.cg.shared.global [%r2], [%rd3], 16; cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;\n\
+        ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r2];\n\
+        add.u32 %r8, %r4, %r5; add.u32 %r8, %r8, %r6; add.u32 %r8, %r8, %r7;\n\
+        ld.acquire.gpu.global.u32 %r9, [%rd3]; ld.volatile.global.u64 %rd4, [%rd3+8]; cvt.u32.u64 %r10, %rd4; add.u32 %r8, %r8, %r9; add.u32 %r8, %r8, %r10;\n\
+        mov.u64 %rd5, s; cvta.shared.u64 %rd5, %rd5; isspacep.shared %p1, %rd5; isspacep.global %p2, %rd5; selp.u32 %r11, 1000, 0, %p1; selp.u32 %r12, 5000, 0, %p2;\n\
+        add.u32 %r8, %r8, %r11; add.u32 %r8, %r8, %r12;\n\
+        cvt.rn.f16.f32 %h1, 0f3FC00000; fma.rn.f16 %h2, %h1, %h1, %h1; cvt.f32.f16 %f1, %h2; cvt.rzi.u32.f32 %r13, %f1; add.u32 %r8, %r8, %r13;\n\
+        mov.u16 %h3, 0; cvt.u16.u32 %h4, %r8; add.s64 %rd6, %rd1, 4096; mul.wide.u32 %rd7, %r1, 2; add.s64 %rd6, %rd6, %rd7;\n\
+        atom.global.cas.b16 %h5, [%rd6], %h3, %h4;\n\
+        ret;\n\
+        }";
+    let launch = Run { kernel: "k", grid: 1, threads: 32, dynamic: 0, arguments: vec![BUFFERS, 0] };
+    let after =
+        run(&format!("{HEAD}{text}"), &launch, &[0; 4096 + 64]).unwrap_or_else(|error| panic!("{error}"));
+    // 18 of the copy, 17 of the ordered loads, 1000 of the space, and 1.5 * 1.5 + 1.5 in binary16.
+    let expected: Vec<u8> = (0..32u16).flat_map(|thread| (1003 + 35 * thread).to_le_bytes()).collect();
+    assert_eq!(after[4096..], expected);
+}

@@ -51,7 +51,7 @@ fn no_text_makes_it_panic() {
     let texts = texts();
     let mut random = Pcg64::seed_from_u64(47);
     let (mut taken, mut wrong) = (0, 0);
-    for round in 0..20_000 {
+    for round in 0..8_000 {
         let mut text = texts[round % texts.len()].clone().into_bytes();
         for _ in 0..random.random_range(1..4) {
             let at = random.random_range(0..text.len());
@@ -87,5 +87,5 @@ fn no_text_makes_it_panic() {
             Err(_) => wrong += 1,
         }
     }
-    assert!(taken > 1000 && wrong > 1000, "{taken} taken, {wrong} wrong");
+    assert!(taken > 400 && wrong > 400, "{taken} taken, {wrong} wrong");
 }
