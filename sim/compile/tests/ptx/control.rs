@@ -115,7 +115,8 @@ fn calls_pass_registers_words_and_structures() {
 
 #[test]
 fn operations_of_a_warp() {
-    let cases: [(&str, fn(u32) -> u32); 14] = [
+    type Case = (&'static str, fn(u32) -> u32);
+    let cases: [Case; 14] = [
         ("shfl.sync.up.b32 %r9, %r0, 3, 0, -1;", |t| if t < 3 { t } else { t - 3 }),
         ("shfl.sync.down.b32 %r9|%p0, %r0, 5, 31, -1; @!%p0 mov.u32 %r9, 77;", |t| {
             if t < 27 { t + 5 } else { 77 }

@@ -48,7 +48,7 @@ fn operands(edges: &[u64], seed: u64) -> Vec<[u64; 3]> {
     let mut state = seed;
     let mut pick = || {
         let number = next(&mut state);
-        if number % 2 == 0 { edges[(number / 2) as usize % edges.len()] } else { next(&mut state) }
+        if number.is_multiple_of(2) { edges[(number / 2) as usize % edges.len()] } else { next(&mut state) }
     };
     (0..THREADS).map(|_| [pick(), pick(), pick()]).collect()
 }
@@ -111,8 +111,8 @@ fn arithmetic_of_32_bits() {
         ("add.sat.s32 %r0, %r1, %r2;", |a, b, _| word(signed(a).saturating_add(signed(b)).into())),
         ("sub.sat.s32 %r0, %r1, %r2;", |a, b, _| word(signed(a).saturating_sub(signed(b)).into())),
         ("mul.lo.s32 %r0, %r1, %r2;", |a, b, _| word(a.wrapping_mul(b) as i64)),
-        ("mul.hi.s32 %r0, %r1, %r2;", |a, b, _| word(i64::from(signed(a)) * i64::from(signed(b)) >> 32)),
-        ("mul.hi.u32 %r0, %r1, %r2;", |a, b, _| (a & 0xFFFF_FFFF) * (b & 0xFFFF_FFFF) >> 32),
+        ("mul.hi.s32 %r0, %r1, %r2;", |a, b, _| word((i64::from(signed(a)) * i64::from(signed(b))) >> 32)),
+        ("mul.hi.u32 %r0, %r1, %r2;", |a, b, _| ((a & 0xFFFF_FFFF) * (b & 0xFFFF_FFFF)) >> 32),
         ("mul.wide.s32 %rd0, %r1, %r2;", |a, b, _| (i64::from(signed(a)) * i64::from(signed(b))) as u64),
         ("mul.wide.u32 %rd0, %r1, %r2;", |a, b, _| (a & 0xFFFF_FFFF) * (b & 0xFFFF_FFFF)),
         ("mad.lo.s32 %r0, %r1, %r2, %r3;", |a, b, c| word(a.wrapping_mul(b).wrapping_add(c) as i64)),
@@ -122,7 +122,7 @@ fn arithmetic_of_32_bits() {
         ("mul24.lo.s32 %r0, %r1, %r2;", |a, b, _| {
             word(i64::from(signed(a) << 8 >> 8) * i64::from(signed(b) << 8 >> 8))
         }),
-        ("mul24.hi.u32 %r0, %r1, %r2;", |a, b, _| ((a & 0xFF_FFFF) * (b & 0xFF_FFFF) >> 16) & 0xFFFF_FFFF),
+        ("mul24.hi.u32 %r0, %r1, %r2;", |a, b, _| (((a & 0xFF_FFFF) * (b & 0xFF_FFFF)) >> 16) & 0xFFFF_FFFF),
         ("setp.eq.u32 %p1, %r2, 0; selp.u32 %r2, 3, %r2, %p1; div.s32 %r0, %r1, %r2;", |a, b, _| {
             word(signed(a).wrapping_div(if signed(b) == 0 { 3 } else { signed(b) }).into())
         }),
@@ -152,9 +152,9 @@ fn arithmetic_of_64_and_16_bits() {
     integers(&[
         ("add.s64 %rd0, %rd1, %rd2;", |a, b, _| a.wrapping_add(b)),
         ("mul.lo.s64 %rd0, %rd1, %rd2;", |a, b, _| a.wrapping_mul(b)),
-        ("mul.hi.u64 %rd0, %rd1, %rd2;", |a, b, _| (u128::from(a) * u128::from(b) >> 64) as u64),
+        ("mul.hi.u64 %rd0, %rd1, %rd2;", |a, b, _| ((u128::from(a) * u128::from(b)) >> 64) as u64),
         ("mul.hi.s64 %rd0, %rd1, %rd2;", |a, b, _| {
-            (i128::from(a as i64) * i128::from(b as i64) >> 64) as u64
+            ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64
         }),
         ("mad.lo.s64 %rd0, %rd1, %rd2, %rd3;", |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
         ("setp.eq.u64 %p1, %rd2, 0; selp.b64 %rd2, 7, %rd2, %p1; div.s64 %rd0, %rd1, %rd2;", |a, b, _| {
@@ -183,7 +183,7 @@ fn arithmetic_of_64_and_16_bits() {
         ),
         ("add.s16 %h0, %h1, %h2;", |a, b, _| a.wrapping_add(b) & 0xFFFF),
         ("mul.hi.s16 %h0, %h1, %h2;", |a, b, _| {
-            (i32::from(a as i16) * i32::from(b as i16) >> 16) as u64 & 0xFFFF
+            ((i32::from(a as i16) * i32::from(b as i16)) >> 16) as u64 & 0xFFFF
         }),
         ("mul.wide.u16 %r0, %h1, %h2;", |a, b, _| (a & 0xFFFF) * (b & 0xFFFF)),
         ("max.s16 %h0, %h1, %h2;", |a, b, _| u64::from((a as i16).max(b as i16) as u16)),
@@ -359,7 +359,7 @@ fn floating_point_of_32_bits() {
         ("add.ftz.f32 %f0, %f1, %f2;", |a, b, _| bits(flushed(flushed(single(a)) + flushed(single(b))))),
         ("mul.ftz.sat.f32 %f0, %f1, %f2;", |a, b, _| {
             let product = flushed(flushed(single(a)) * flushed(single(b)));
-            bits(if product.is_nan() { 0.0 } else { product.max(0.0).min(1.0) + 0.0 })
+            bits(if product.is_nan() { 0.0 } else { product.clamp(0.0, 1.0) + 0.0 })
         }),
         ("div.rn.f32 %f0, %f1, %f2;", |a, b, _| bits(single(a) / single(b))),
         ("rcp.rn.f32 %f0, %f1;", |a, _, _| bits(1.0 / single(a))),
@@ -381,7 +381,9 @@ fn floating_point_of_32_bits() {
         ("setp.equ.f32 %p0, %f1, %f2;", |a, b, _| {
             u64::from(!(single(a) < single(b) || single(a) > single(b)))
         }),
-        ("setp.ltu.f32 %p0, %f1, %f2;", |a, b, _| u64::from(!(single(a) >= single(b)))),
+        ("setp.ltu.f32 %p0, %f1, %f2;", |a, b, _| {
+            u64::from(single(a) < single(b) || single(a).is_nan() || single(b).is_nan())
+        }),
         ("setp.nan.f32 %p0, %f1, %f2;", |a, b, _| u64::from(single(a).is_nan() || single(b).is_nan())),
         ("setp.ge.ftz.f32 %p0, %f1, %f2;", |a, b, _| u64::from(flushed(single(a)) >= flushed(single(b)))),
         ("testp.subnormal.f32 %p0, %f1;", |a, _, _| u64::from(single(a).is_subnormal())),
@@ -453,7 +455,9 @@ fn floating_point_of_64_bits() {
         ("cvt.rzi.s32.f64 %r0, %d1;", |a, _, _| word((double(a) as i32).into())),
         ("cvt.rmi.f64.f64 %d0, %d1;", |a, _, _| double(a).floor().to_bits()),
         ("cvt.rzi.u64.f64 %rd0, %d1;", |a, _, _| double(a) as u64),
-        ("setp.gtu.f64 %p0, %d1, %d2;", |a, b, _| u64::from(!(double(a) <= double(b)))),
+        ("setp.gtu.f64 %p0, %d1, %d2;", |a, b, _| {
+            u64::from(double(a) > double(b) || double(a).is_nan() || double(b).is_nan())
+        }),
         ("selp.f64 %d0, %d1, %d2, %p1;", |_, b, _| b),
         ("cvt.rn.f32.f64 %f4, %d1; cvt.f64.f32 %d0, %f4;", |a, _, _| f64::from(double(a) as f32).to_bits()),
     ];
@@ -465,7 +469,8 @@ fn floating_point_of_64_bits() {
 
 #[test]
 fn functions_are_close_to_those_of_the_host() {
-    let cases: [(&str, fn(f64) -> f64, f64); 7] = [
+    type Case = (&'static str, fn(f64) -> f64, f64);
+    let cases: [Case; 7] = [
         ("ex2.approx.f32 %f0, %f4;", f64::exp2, 3e-7),
         ("sin.approx.f32 %f0, %f4;", f64::sin, 3e-7),
         ("cos.approx.ftz.f32 %f0, %f4;", f64::cos, 3e-7),
