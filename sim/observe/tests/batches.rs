@@ -75,8 +75,7 @@ fn given(job: &Job, options: &RunOptions, rows: usize, part: u64) -> Given {
         };
         batches.end(Ok(&report));
     }
-    let given = given.lock().unwrap().clone();
-    given
+    std::mem::take(&mut given.lock().unwrap())
 }
 
 /// The values of a column in all batches of a stream, as numbers.
