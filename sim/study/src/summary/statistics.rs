@@ -129,6 +129,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("l1", "The L1 caches, added up."),
     ("interconnect", "The network between cores and L2 slices."),
     ("l2", "The L2 slices, added up."),
+    ("l3", "The banks of the L3, added up; zeros on a machine without one."),
     ("dram", "The memory channels, added up."),
 ];
 
