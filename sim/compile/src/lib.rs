@@ -7,6 +7,7 @@
 pub mod backend;
 pub mod batch;
 pub mod c;
+mod emit;
 pub mod encoding;
 mod error;
 pub mod ir;

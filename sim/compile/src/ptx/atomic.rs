@@ -2,13 +2,13 @@
 //! 64 bits happen under a lock, so that they are atomic for one another.
 
 use super::Wrong;
-use super::emit::to;
 use super::layout::LOCKS;
 use super::memory::{Addressed, scope};
 use super::spaces::space_of;
 use super::translate::{Done, Translator};
 use super::tree::Statement;
 use super::types::{Kind, PtxType};
+use crate::emit::to;
 use crate::ir::{Binary, Compare, MemoryId, Operation, Order, Target, Terminator, Type, Value};
 use wave_isa::Scope;
 use wave_isa::table::AtomicOp;

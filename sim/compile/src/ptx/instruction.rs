@@ -167,7 +167,6 @@ impl<'a> Translator<'a> {
 
     /// The value of a special register.
     pub(super) fn special(&mut self, name: &str, at: &Span) -> Done<Value> {
-        const MOST: u32 = u32::MAX;
         let special = match name {
             "tid.x" => Special::ThreadIdX,
             "tid.y" => Special::ThreadIdY,
@@ -191,11 +190,11 @@ impl<'a> Translator<'a> {
             }
             "laneid" => {
                 self.needs_warps = true;
-                return Ok(self.e.special(Special::LaneId, 31));
+                return Ok(self.e.special(Special::LaneId, Some(31)));
             }
             "lanemask_eq" | "lanemask_lt" | "lanemask_le" | "lanemask_gt" | "lanemask_ge" => {
                 self.needs_warps = true;
-                let lane = self.e.special(Special::LaneId, 31);
+                let lane = self.e.special(Special::LaneId, Some(31));
                 let one = self.e.i32(1);
                 let own = self.e.binary(Binary::Shl, one, lane);
                 let below = self.e.with(Binary::Sub, own, 1);
@@ -251,7 +250,7 @@ impl<'a> Translator<'a> {
                     .hint("registers are declared with .reg, such as `.reg .b32 %r<4>;`"));
             }
         };
-        Ok(self.e.special(special, MOST))
+        Ok(self.e.special(special, None))
     }
 
     /// A truth value as the words of all threads that have it: 1 or 0.

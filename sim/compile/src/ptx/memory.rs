@@ -1,11 +1,11 @@
 //! Loads, stores, and addresses.
 
 use super::Wrong;
-use super::emit::to;
 use super::spaces::{PRIVATE, SHARED, Tags, bit, space_of};
 use super::translate::{Done, Translator};
 use super::tree::{Operand, OperandKind, StateSpace, Statement, VariableId};
 use super::types::PtxType;
+use crate::emit::to;
 use crate::ir::{Access, Binary, Compare, Convert, MemoryId, Operation, Order, Type, Value};
 use wave_isa::Scope;
 use wave_isa::table::AtomicOp;

@@ -4,7 +4,7 @@
 //! that it reads, and the jumps bring its values; parameters with one value go later, with those that nobody takes.
 
 use super::Wrong;
-use super::emit::{Emitter, to};
+use super::emit::Emitter;
 use super::graph::{End, Frame, Item, SourceGraph, parts_of_call};
 use super::layout::{DeviceLayout, Places};
 use super::lexer::Span;
@@ -12,6 +12,7 @@ use super::spaces::Spaces;
 use super::table::Meaning;
 use super::tree::{Formal, Function, Operand, OperandKind, RegisterId, Statement, Tree, VariableId};
 use super::types::{Kind, PtxType};
+use crate::emit::to;
 use crate::ir::{
     self, Access, Binary, Block, Constant, Convert, MemoryId, Operation, Place, Signature, Target,
     Terminator, Trap, Type, Unary, Value,
@@ -106,7 +107,7 @@ pub(super) fn entry(tree: &Tree, number: usize, device: &DeviceLayout, ids: Memo
     };
     translator.run(&order)?;
     Ok(Made {
-        function: translator.e.function,
+        function: translator.e.finish(),
         parameters,
         shared_bytes: places.shared_bytes,
         private_bytes: places.private_bytes,
@@ -360,7 +361,8 @@ impl<'a> Translator<'a> {
         for (variable, value) in held {
             new.push(value);
             old.push(self.get(variable));
-            results.push((variable, self.e.new_parameter(join, self.e.ty(value))));
+            let ty = self.e.ty(value);
+            results.push((variable, self.e.new_parameter(join, ty)));
         }
         self.e.jump(join, new);
         self.e.block = before;

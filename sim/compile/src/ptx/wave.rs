@@ -4,17 +4,17 @@
 //! lanes that are there, those with one mask do the operation, group after group.
 
 use super::Wrong;
-use super::emit::to;
 use super::translate::{Done, Translator};
 use super::tree::{Operand, OperandKind, Statement};
 use super::types::PtxType;
+use crate::emit::to;
 use crate::ir::{Binary, Compare, Convert, Target, Terminator, Type, Unary, Value, Wave};
 use wave_isa::Special;
 
 impl Translator<'_> {
     fn lane(&mut self) -> Value {
         self.needs_warps = true;
-        self.e.special(Special::LaneId, 31)
+        self.e.special(Special::LaneId, Some(31))
     }
 
     /// The lanes that are here, as bits.
@@ -67,7 +67,7 @@ impl Translator<'_> {
             Some("down") => (self.e.binary(Binary::Add, lane, by), Compare::LeS),
             Some("bfly") => {
                 let source = self.e.binary(Binary::Xor, lane, by);
-                (self.e.bounded(source, 31), Compare::LeS)
+                (self.e.bounded(source, Some(31)), Compare::LeS)
             }
             Some(_) => {
                 let offset = self.e.binary(Binary::And, by, outside);

@@ -1,10 +1,10 @@
 //! Statements and control flow: blocks, branches, loops, calls. Calls are inlined: shaders have no recursion.
 
 use super::counted::{counters_inside, takes_only};
-use super::emit::jump;
 use super::places::{Pointer, To, Variable, zeros};
 use super::ways::{Around, Way};
 use super::{Evaluated, Fact, Frame, Translator, Wrong};
+use crate::emit::to;
 use crate::ir::{Block, Place, Target, Terminator, Value};
 use naga::{AddressSpace, Expression, Handle, Span, Statement, SwitchValue};
 use std::collections::BTreeSet;
@@ -162,8 +162,8 @@ impl<'a> Translator<'a> {
         if let Some(bits) = self.e.known(condition) {
             return self.block(frame, sides[usize::from(bits == 0)]);
         }
-        let blocks = sides.map(|_| self.e.new_block());
-        self.e.end(Terminator::Branch(condition, blocks.map(jump)));
+        let blocks = sides.map(|_| self.e.new_block(&[]));
+        self.e.end(Terminator::Branch(condition, blocks.map(to)));
         let before = self.slots.clone();
         let mut ways = Vec::new();
         let mut ends = [false; 2];
@@ -240,22 +240,22 @@ impl<'a> Translator<'a> {
         let default = cases.iter().position(|case| number(case.value).is_none());
         let default = default.expect("the validator has seen a default");
         // Where each case is entered: by a comparison after the other.
-        let blocks: Vec<Block> = cases.iter().map(|_| self.e.new_block()).collect();
+        let blocks: Vec<Block> = cases.iter().map(|_| self.e.new_block(&[])).collect();
         let before = self.slots.clone();
         let known = self.e.known_i32(selector);
         let chosen = known
             .map(|bits| cases.iter().position(|case| number(case.value) == Some(bits)).unwrap_or(default));
         match chosen {
-            Some(chosen) => self.e.end(Terminator::Jump(jump(blocks[chosen]))),
+            Some(chosen) => self.e.end(Terminator::Jump(to(blocks[chosen]))),
             None => {
                 for (case, &block) in cases.iter().zip(&blocks) {
                     let Some(bits) = number(case.value) else { continue };
                     let is_it = self.e.compare_with(crate::ir::Compare::Eq, selector, bits.into());
-                    let next = self.e.new_block();
-                    self.e.end(Terminator::Branch(is_it, [jump(block), jump(next)]));
+                    let next = self.e.new_block(&[]);
+                    self.e.end(Terminator::Branch(is_it, [to(block), to(next)]));
                     self.e.block = next;
                 }
-                self.e.end(Terminator::Jump(jump(blocks[default])));
+                self.e.end(Terminator::Jump(to(blocks[default])));
             }
         }
         frame.around.push(Around::default());
@@ -297,7 +297,7 @@ impl<'a> Translator<'a> {
         }
         let assigned = self.assigned(frame, [body, continuing]);
         let assigned = self.units(assigned);
-        let header = self.e.new_block();
+        let header = self.e.new_block(&[]);
         let jump_to_header = |translator: &mut Self| {
             let mut value = |unit: &Range<usize>| {
                 let parts = translator.slots[unit.clone()].to_vec();
@@ -309,7 +309,8 @@ impl<'a> Translator<'a> {
         self.e.end(Terminator::Jump(target));
         self.e.block = header;
         for unit in &assigned {
-            let parameter = self.e.parameter(header, self.e.ty(self.slots[unit.start]));
+            let ty = self.e.ty(self.slots[unit.start]);
+            let parameter = self.e.new_parameter(header, ty);
             let parts = self.parted(parameter, unit.len());
             self.slots[unit.clone()].copy_from_slice(&parts);
         }
@@ -335,8 +336,8 @@ impl<'a> Translator<'a> {
             match stops {
                 None => self.e.end(Terminator::Jump(target)),
                 Some(condition) => {
-                    let out = self.e.new_block();
-                    self.e.end(Terminator::Branch(condition, [jump(out), target]));
+                    let out = self.e.new_block(&[]);
+                    self.e.end(Terminator::Branch(condition, [to(out), target]));
                     let way = Way { block: out, ..self.way(Vec::new()) };
                     frame.around.last_mut().expect("it was pushed").breaks.push(way);
                 }

@@ -174,7 +174,7 @@ impl Translator<'_> {
         hoist(&mut self.e.function);
         Ok(Made {
             name: entry.name.clone(),
-            function: self.e.function,
+            function: self.e.finish(),
             bindings,
             parameters: names,
             size,
@@ -269,8 +269,8 @@ impl Translator<'_> {
             self.e.end(Terminator::Jump(to_header(start)));
             self.e.block = header;
             let goes_on = self.e.compare_with(Compare::LtU, at, u64::from(units * CLEARED_BYTES));
-            let [body, out]: [Block; 2] = [self.e.new_block(), self.e.new_block()];
-            self.e.end(Terminator::Branch(goes_on, [body, out].map(super::emit::jump)));
+            let [body, out]: [Block; 2] = [self.e.new_block(&[]), self.e.new_block(&[])];
+            self.e.end(Terminator::Branch(goes_on, [body, out].map(crate::emit::to)));
             self.e.block = body;
             self.e.store(access, at, zero);
             let next = self.e.with(Binary::Add, at, u64::from(threads * CLEARED_BYTES));
@@ -282,11 +282,11 @@ impl Translator<'_> {
 
     /// Does something where a truth value is true.
     fn when(&mut self, condition: Value, make: impl FnOnce(&mut Self)) {
-        let [side, join]: [Block; 2] = [self.e.new_block(), self.e.new_block()];
-        self.e.end(Terminator::Branch(condition, [side, join].map(super::emit::jump)));
+        let [side, join]: [Block; 2] = [self.e.new_block(&[]), self.e.new_block(&[])];
+        self.e.end(Terminator::Branch(condition, [side, join].map(crate::emit::to)));
         self.e.block = side;
         make(self);
-        self.e.end(Terminator::Jump(super::emit::jump(join)));
+        self.e.end(Terminator::Jump(crate::emit::to(join)));
         self.e.block = join;
     }
 }

@@ -237,7 +237,8 @@ impl Translator<'_> {
         let factor = self.arithmetic(Add, scalar, along, root);
         let wide = if is_half(scalar) { self.e.half(Half::Widen, &[k]) } else { k };
         let is_total = self.e.compare_with(Compare::FLt, wide, 0);
-        let zero = self.e.zero(self.e.ty(k));
+        let ty = self.e.ty(k);
+        let zero = self.e.zero(ty);
         let sides = incident.iter().zip(normal);
         sides
             .map(|(&i, &n)| {

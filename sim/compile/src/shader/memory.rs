@@ -1,9 +1,9 @@
 //! What threads share: atomics, barriers, and the operations of a wave, which are those of a subgroup.
 
-use super::emit::jump;
 use super::operators::is_half;
 use super::places::{Location, Pointer, To, atomic_access};
 use super::{Frame, Translator, Wrong};
+use crate::emit::to;
 use crate::ir::{
     Binary, Block, Compare, Constant, Convert, Operation, Order, Space, Target, Terminator, Type, Unary,
     Value, Wave,
@@ -137,9 +137,9 @@ impl<'a> Translator<'a> {
         let found =
             self.e.emit(Operation::CompareExchange(access, scope, [location.base, old, new]), Type::I32);
         let held = self.e.compare(Compare::Eq, found, old);
-        let out = self.e.new_block();
+        let out = self.e.new_block(&[]);
         let again = Target { block: header, arguments: vec![found] };
-        self.e.end(Terminator::Branch(held, [jump(out), again]));
+        self.e.end(Terminator::Branch(held, [to(out), again]));
         self.e.block = out;
         number
     }
@@ -314,9 +314,10 @@ impl<'a> Translator<'a> {
         let active = self.e.binary(Binary::Add, low, high);
         let width = self.e.special(Special::WaveWidth, Some(MAX_WAVE_WIDTH as u32));
         let is_full = self.e.compare(Compare::Eq, active, width);
-        let join = self.e.function.block(&[self.e.ty(value)]);
-        let sides: [Block; 2] = [self.e.new_block(), self.e.new_block()];
-        self.e.end(Terminator::Branch(is_full, sides.map(jump)));
+        let ty = self.e.ty(value);
+        let join = self.e.new_block(&[ty]);
+        let sides: [Block; 2] = [self.e.new_block(&[]), self.e.new_block(&[])];
+        self.e.end(Terminator::Branch(is_full, sides.map(to)));
         for (number, side) in sides.into_iter().enumerate() {
             self.e.block = side;
             let result = match number {
@@ -365,7 +366,8 @@ impl<'a> Translator<'a> {
         first: Value,
         step: impl FnOnce(&mut Self, Value, Value) -> Value,
     ) -> Value {
-        let header = self.e.function.block(&[self.e.ty(first), Type::I32]);
+        let ty = self.e.ty(first);
+        let header = self.e.new_block(&[ty, Type::I32]);
         let [value, distance] = self.e.function.blocks[header].parameters[..] else {
             unreachable!("it has two")
         };
@@ -374,8 +376,8 @@ impl<'a> Translator<'a> {
         self.e.block = header;
         let width = self.e.special(Special::WaveWidth, Some(MAX_WAVE_WIDTH as u32));
         let goes_on = self.e.compare(Compare::LtU, distance, width);
-        let [body, out]: [Block; 2] = [self.e.new_block(), self.e.new_block()];
-        self.e.end(Terminator::Branch(goes_on, [body, out].map(jump)));
+        let [body, out]: [Block; 2] = [self.e.new_block(&[]), self.e.new_block(&[])];
+        self.e.end(Terminator::Branch(goes_on, [body, out].map(to)));
         self.e.block = body;
         let next = step(self, value, distance);
         let twice = self.e.with(Binary::Shl, distance, 1);
@@ -388,7 +390,10 @@ impl<'a> Translator<'a> {
     fn neutral(&mut self, op: SubgroupOperation, scalar: Scalar, like: Value) -> Value {
         match op {
             SubgroupOperation::Mul => self.one(scalar),
-            _ => self.e.zero(self.e.ty(like)),
+            _ => {
+                let ty = self.e.ty(like);
+                self.e.zero(ty)
+            }
         }
     }
 
@@ -411,8 +416,8 @@ impl<'a> Translator<'a> {
         self.e.block = header;
         let has_one = self.e.compare_with(Compare::GeS, from, 0);
         let any = self.e.wave(Wave::Any, &[has_one]);
-        let [body, out]: [Block; 2] = [self.e.new_block(), self.e.new_block()];
-        self.e.end(Terminator::Branch(any, [jump(body), jump(out)]));
+        let [body, out]: [Block; 2] = [self.e.new_block(&[]), self.e.new_block(&[])];
+        self.e.end(Terminator::Branch(any, [to(body), to(out)]));
         self.e.block = body;
         let other = self.of_lane(Wave::Shuffle, sum, from);
         let both = self.combined(op, scalar, other, sum);

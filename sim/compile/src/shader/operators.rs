@@ -41,8 +41,7 @@ impl Translator<'_> {
             UnaryOperator::Negate if is_half(scalar) => self.e.with(Binary::Xor, a, 0x8000),
             UnaryOperator::Negate if scalar.kind == ScalarKind::Float => self.e.unary(Unary::FNeg, a),
             UnaryOperator::Negate => {
-                let zero = self.e.zero(self.e.ty(a));
-                let negated = self.e.binary(Binary::Sub, zero, a);
+                let negated = self.e.negate(a);
                 self.wrapped(scalar, negated)
             }
         }

@@ -36,7 +36,7 @@ impl Translator<'_> {
         let count = ways.iter().map(|way| way.slots.len()).min().expect("there are several");
         let all = |way: &Way| way.slots[..count].iter().chain(&way.values).copied().collect::<Vec<_>>();
         let rows: Vec<Vec<Value>> = ways.iter().map(all).collect();
-        let join = self.e.new_block();
+        let join = self.e.new_block(&[]);
         let mut met = rows[0].clone();
         let mut arguments = vec![Vec::new(); ways.len()];
         let of_slots = self.units(0..count);
@@ -44,7 +44,8 @@ impl Translator<'_> {
             if rows.iter().all(|row| row[unit.clone()] == met[unit.clone()]) {
                 continue;
             }
-            let parameter = self.e.parameter(join, self.e.ty(met[unit.start]));
+            let ty = self.e.ty(met[unit.start]);
+            let parameter = self.e.new_parameter(join, ty);
             let mut most = 0;
             for ((way, row), arguments) in ways.iter().zip(&rows).zip(&mut arguments) {
                 self.e.block = way.block;
