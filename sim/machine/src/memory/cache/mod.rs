@@ -9,6 +9,7 @@ mod waiters;
 
 use super::geometry::{LineGeometry, LineNumber};
 use super::tags::{Frame, Tags};
+use crate::clock::Cycle;
 pub(super) use misses::{Misses, MshrId};
 use wave_capture::{Capture, Misfit};
 
@@ -31,6 +32,42 @@ pub(super) enum Plan {
     Miss(Frame, u8),
     /// It takes this frame for its line.
     Replace(Frame),
+}
+
+/// Since when the access at the head of a queue cannot begin, if it cannot.
+#[derive(Debug, Clone, Copy, Default, Capture)]
+pub(super) struct Stall {
+    since: Option<Cycle>,
+}
+
+impl Stall {
+    /// True if the head of the queue could not begin when it was last looked at.
+    #[inline]
+    pub(super) fn is_on(self) -> bool {
+        self.since.is_some()
+    }
+
+    /// True if it has begun by `now`.
+    pub(super) fn is_before(self, now: Cycle) -> bool {
+        self.since.is_none_or(|since| since <= now)
+    }
+
+    /// Notes whether the head of the queue can begin. Counts the accesses that cannot at once, each once, and the cycles
+    /// that they wait.
+    #[inline]
+    pub(super) fn note(&mut self, now: Cycle, stalls: bool, accesses: &mut u64, cycles: &mut u64) {
+        match self.since {
+            None if stalls => {
+                self.since = Some(now);
+                *accesses += 1;
+            }
+            Some(since) if !stalls => {
+                self.since = None;
+                *cycles += now - since;
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The lines of a cache and its outstanding misses. `T` is what waits for a line.
@@ -115,7 +152,7 @@ impl<T: Access> Cache<T> {
     /// Takes sectors that have come by `now`: they are valid, and accesses that waited for them can be performed. Returns
     /// their frame and which they are.
     #[inline]
-    pub(super) fn arrive(&mut self, now: u64) -> Option<(Frame, u8)> {
+    pub(super) fn arrive(&mut self, now: Cycle) -> Option<(Frame, u8)> {
         let (id, sectors) = self.misses.take_fill(now)?;
         let frame = self.misses.frame(id);
         self.valid[frame.index()] |= sectors;

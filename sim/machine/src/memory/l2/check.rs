@@ -64,7 +64,7 @@ impl Slice {
             .try_for_each(|reply| bounds.reply(reply))
             .map_err(|misfit| misfit.within("replies"))?;
         Misfit::in_range(self.replies.iter().all(|(at, _)| bounds.may_plan(*at)), "replies")?;
-        Misfit::in_range(self.stalled_since.is_none_or(|since| since <= bounds.now), "stalled_since")?;
+        Misfit::in_range(self.stall.is_before(bounds.now), "stall")?;
         let is_mine =
             |transfer: &Transfer| usize::from(transfer.slice) == me && transfer.is_placed_by(self.spec.hash);
         Misfit::in_range(self.to_memory.iter().all(is_mine), "to_memory")?;

@@ -19,7 +19,7 @@ mod state;
 mod tests;
 
 use super::agenda::Agenda;
-use super::cache::{Cache, MshrId};
+use super::cache::{Cache, MshrId, Stall};
 use super::geometry::{LineNumber, copy_bytes};
 use super::hops::{Holder, Hop, HopKind, SliceAccess};
 use super::image::Image;
@@ -94,7 +94,7 @@ pub(super) struct Slice {
     /// Replies in the order in which they were made, each with the first cycle in which it can go.
     replies: VecDeque<(Cycle, Reply)>,
     to_memory: VecDeque<Transfer>,
-    stalled_since: Option<Cycle>,
+    stall: Stall,
     jitter: Option<Box<Delays>>,
     /// Write-backs that are not performed in memory yet.
     writes: Writes,
@@ -145,7 +145,7 @@ impl Slice {
             input: VecDeque::with_capacity(spec.input_capacity),
             replies: VecDeque::with_capacity(spec.reply_capacity),
             to_memory: VecDeque::with_capacity(spec.to_memory_capacity),
-            stalled_since: None,
+            stall: Stall::default(),
             writes: Writes::default(),
             written: VecDeque::new(),
             releases: Releases::default(),
@@ -235,7 +235,7 @@ impl Slice {
     #[inline]
     pub(super) fn take_transfer(&mut self, agenda: &mut Agenda) -> Option<Transfer> {
         let transfer = self.to_memory.pop_front()?;
-        if self.stalled_since.is_some() || self.releases.walks() {
+        if self.stall.is_on() || self.releases.walks() {
             agenda.soon(self.block);
         }
         Some(transfer)
@@ -301,7 +301,8 @@ impl Slice {
                 true
             } else if let Some(request) = self.input.front() {
                 let plan = self.plan(request);
-                self.note_stall(now, plan.is_none());
+                let L2Counters { reservation_fails, reservation_fail_cycles, .. } = &mut self.counters;
+                self.stall.note(now, plan.is_none(), reservation_fails, reservation_fail_cycles);
                 if let Some(plan) = plan
                     && let Some(request) = self.input.pop_front()
                 {
@@ -331,21 +332,6 @@ impl Slice {
             agenda.at(self.block, next);
         }
         effects
-    }
-
-    /// Counts accesses that cannot start at once and the cycles that they wait.
-    fn note_stall(&mut self, now: Cycle, stalled: bool) {
-        match self.stalled_since {
-            None if stalled => {
-                self.stalled_since = Some(now);
-                self.counters.reservation_fails += 1;
-            }
-            Some(since) if !stalled => {
-                self.stalled_since = None;
-                self.counters.reservation_fail_cycles += now - since;
-            }
-            _ => {}
-        }
     }
 
     /// Where a request for a line is in this slice, if it is here.

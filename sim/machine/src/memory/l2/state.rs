@@ -13,5 +13,5 @@ pub(in crate::memory) const FIELDS: [Field<Slice>; 6] = [
     Field("waiting", COUNT, |slice, _| slice.cache.misses.waiting() as u64),
     Field("to_memory", COUNT, |slice, _| slice.to_memory.len() as u64),
     Field("replies", COUNT, |slice, _| slice.replies.len() as u64),
-    Field("stalled", 1, |slice, _| slice.stalled_since.is_some().into()),
+    Field("stalled", 1, |slice, _| slice.stall.is_on().into()),
 ];

@@ -50,7 +50,7 @@ impl Bank {
             Misfit::agrees(waiting.all(|transfer| Some(transfer.line) == line), "waiters")?;
         }
         Misfit::in_range(bounds.may_plan(self.free_at), "free_at")?;
-        Misfit::in_range(self.stalled_since.is_none_or(|since| since <= bounds.now), "stalled_since")?;
+        Misfit::in_range(self.stall.is_before(bounds.now), "stall")?;
         let sent = self.to_channel.iter().filter_map(|transfer| Some((transfer.fetch?, transfer.sectors)));
         self.cache.misses.check(bounds, fetched.iter().copied().chain(sent))
     }

@@ -10,7 +10,7 @@ mod spec;
 mod state;
 
 use super::agenda::Agenda;
-use super::cache::{Access, Cache, MshrId, Plan};
+use super::cache::{Access, Cache, MshrId, Plan, Stall};
 use super::geometry::LineNumber;
 use super::hops::Holder;
 use super::l2::Slice;
@@ -67,7 +67,7 @@ pub(super) struct Bank {
     turn: usize,
     /// First cycle in which it can serve another access.
     free_at: Cycle,
-    stalled_since: Option<Cycle>,
+    stall: Stall,
     counters: L3Counters,
 }
 
@@ -109,7 +109,7 @@ impl Bank {
             to_channel: VecDeque::new(),
             turn: 0,
             free_at: 0,
-            stalled_since: None,
+            stall: Stall::default(),
             counters: L3Counters::default(),
             block,
             spec: Spec::new(config, index),
@@ -145,7 +145,7 @@ impl Bank {
     #[inline]
     pub(super) fn take_transfer(&mut self, agenda: &mut Agenda) -> Option<Transfer> {
         let transfer = self.to_channel.pop_front()?;
-        if self.stalled_since.is_some() {
+        if self.stall.is_on() {
             agenda.soon(self.block);
         }
         Some(transfer)
@@ -202,27 +202,13 @@ impl Bank {
         let is_dirty = |frame: Frame| self.dirty[frame.index()] != 0;
         let place = (transfer.line, self.spec.index_of(&transfer));
         let plan = self.cache.plan(place, &transfer, self.room_to_channel(), is_dirty);
-        self.note_stall(now, plan.is_none());
+        let L3Counters { reservation_fails, reservation_fail_cycles, .. } = &mut self.counters;
+        self.stall.note(now, plan.is_none(), reservation_fails, reservation_fail_cycles);
         if let Some(plan) = plan {
             self.queue.pop_front();
             self.execute(now, transfer, plan, slices, agenda);
         }
         plan.is_some()
-    }
-
-    /// Counts accesses that cannot start at once and the cycles that they wait.
-    fn note_stall(&mut self, now: Cycle, stalled: bool) {
-        match self.stalled_since {
-            None if stalled => {
-                self.stalled_since = Some(now);
-                self.counters.reservation_fails += 1;
-            }
-            Some(since) if !stalled => {
-                self.stalled_since = None;
-                self.counters.reservation_fail_cycles += now - since;
-            }
-            _ => {}
-        }
     }
 
     /// Takes one transfer from the bank's slices in turn, if there is room for it.

@@ -11,5 +11,5 @@ pub(in crate::memory) const FIELDS: [Field<Bank>; 6] = [
     Field("waiting", COUNT, |bank, _| bank.cache.misses.waiting() as u64),
     Field("to_channel", COUNT, |bank, _| bank.to_channel.len() as u64),
     Field("busy", 1, |bank, cycle| u64::from(bank.free_at > cycle)),
-    Field("stalled", 1, |bank, _| bank.stalled_since.is_some().into()),
+    Field("stalled", 1, |bank, _| bank.stall.is_on().into()),
 ];

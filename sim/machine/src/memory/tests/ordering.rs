@@ -419,7 +419,7 @@ fn every_shortage_and_outcome_occurs_in_this_traffic() {
         let memory = rig.system.counters();
         l2 += &memory.l2;
         l3 += &memory.l3;
-        if config.l3.bank_bytes > 0 {
+        if config.l3.is_there() {
             // What slices fetch and write back is what the banks see, and what these fetch is what they count.
             let sectors = memory.l2.fetched_sectors;
             assert_eq!(memory.l3.read_sectors, sectors, "machine {machine}");
