@@ -218,12 +218,12 @@ fn of(slice: usize, holder: Holder) -> String {
     match holder {
         Holder::Network => format!("between the core and L2 slice {slice}, or in the slice's pipeline"),
         Holder::SliceQueue { before } => format!("in the queue of L2 slice {slice}, behind {before}"),
-        Holder::SliceMiss => format!("L2 slice {slice} has missed, and what is behind it has no room yet"),
+        Holder::SliceMiss => format!("L2 slice {slice} has missed, and its transfer waits for room"),
         Holder::BankQueue { bank, before } => {
             format!("L2 slice {slice} has missed; in the queue of L3 bank {bank}, behind {before}")
         }
         Holder::BankMiss { bank } => {
-            format!("L2 slice {slice} and L3 bank {bank} have missed, and its memory channel has no room yet")
+            format!("L2 slice {slice} and L3 bank {bank} have missed, and the bank's transfer waits for room")
         }
         Holder::BankData { bank } => format!("L2 slice {slice} has missed; L3 bank {bank} sends it"),
         Holder::ChannelQueue { channel, bank, before } => {

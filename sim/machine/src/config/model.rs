@@ -510,9 +510,14 @@ sections! {
 }
 
 impl L3 {
+    /// True if the machine has this cache.
+    pub fn is_there(&self) -> bool {
+        self.bank_bytes > 0
+    }
+
     /// Banks of the machine: one for each memory channel, or none.
     pub fn banks(&self, dram: &Dram) -> u32 {
-        if self.bank_bytes == 0 { 0 } else { dram.channels }
+        if self.is_there() { dram.channels } else { 0 }
     }
 }
 

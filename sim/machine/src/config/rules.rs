@@ -138,7 +138,7 @@ pub(super) const RULES: &[Rule] = &[
         &["l3.bank_bytes", "core.l1.line_bytes", "l3.ways"],
         "the number of sets of a bank, bank_bytes / (line_bytes × ways), must be a power of two, or bank_bytes 0",
         |c| {
-            c.l3.bank_bytes == 0
+            !c.l3.is_there()
                 || sets_are_a_power_of_two(c.l3.bank_bytes, c.core.l1.line_bytes, c.l3.ways)
         },
     ),

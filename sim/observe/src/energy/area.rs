@@ -55,7 +55,7 @@ impl Area {
         blocks.push(block("L1", cores * array(cache(core.l1.bytes, core.l1.line_bytes)), sram));
         let l2 = f64::from(config.l2.slices) * array(cache(config.l2.slice_bytes, core.l1.line_bytes));
         blocks.push(block("L2", l2, sram));
-        if config.l3.bank_bytes > 0 {
+        if config.l3.is_there() {
             let banks = f64::from(config.l3.banks(&config.dram));
             let l3 = banks * array(cache(config.l3.bank_bytes, core.l1.line_bytes));
             blocks.push(block("L3", l3, sram));

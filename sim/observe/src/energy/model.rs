@@ -282,7 +282,7 @@ fn items(config: &Config, prices: &Prices, area: &Area) -> Vec<Item> {
         (network.request_bytes + network.reply_bytes).saturating_sub(headers)
     });
     let moved = |a: &Activity| a.memory.dram.read_bytes + a.memory.dram.written_bytes;
-    if config.l3.bank_bytes == 0 {
+    if !config.l3.is_there() {
         add(Block::L2, "fills and write-backs", "bytes", bits(arrays(slice, 1.0), 8.0), moved);
     } else {
         let sector_bits = f64::from(core.l1.sector_bytes) * 8.0;

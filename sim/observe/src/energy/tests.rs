@@ -43,7 +43,7 @@ fn no_block_and_no_class_is_forgotten() {
     for name in ["gpu.ron", "large.ron", "mi300x.ron"] {
         let config = load(name).unwrap();
         let model = Model::new(&config, Prices::built_in());
-        for block in Block::ALL.into_iter().filter(|&block| block != Block::L3 || config.l3.bank_bytes > 0) {
+        for block in Block::ALL.into_iter().filter(|&block| block != Block::L3 || config.l3.is_there()) {
             assert!(model.items().iter().any(|item| item.block == block && item.pj > 0.0), "{block:?}");
         }
     }

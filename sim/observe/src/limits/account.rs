@@ -379,8 +379,7 @@ impl Observed<'_> {
         let l3 = &memory.l3;
         let l3_hits = part(l3.hits, l3.reads + l3.writes);
         let to_memory = behind_l2 * (1.0 - l3_hits);
-        let l3_latency =
-            if config.l3.bank_bytes == 0 { 0.0 } else { f64::from(config.l3.hit_latency_cycles) };
+        let l3_latency = if config.l3.is_there() { f64::from(config.l3.hit_latency_cycles) } else { 0.0 };
         let d = &config.dram;
         let opened = dram.row_hits + dram.row_empties + dram.row_conflicts;
         let clocks = f64::from(d.t_cl + d.burst_clocks())

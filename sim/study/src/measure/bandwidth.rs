@@ -294,10 +294,10 @@ pub(super) fn memory_bounds(config: &Config, what: What) -> Result<Vec<Bound>, S
     let trip = memory_trip(config);
     let mut bounds = stream.bounds(config, trip)?;
     let share = if what == What::Copy { 0.5 } else { 1.0 };
-    bounds.push(match config.l3.bank_bytes {
-        0 => Bound::new(memory_peak(config) * share, format!("the data buses{refresh}")),
+    bounds.push(match config.l3.is_there() {
+        false => Bound::new(memory_peak(config) * share, format!("the data buses{refresh}")),
         // Some lines never come to the buses.
-        _ => {
+        true => {
             let banks = f64::from(dram.channels * config.l3.bytes_per_cycle);
             Bound::new(banks * share, "l3.bytes_per_cycle of each bank".to_owned())
         }
@@ -313,7 +313,7 @@ pub(super) fn memory_bounds(config: &Config, what: What) -> Result<Vec<Bound>, S
 fn memory_loosely(config: &Config, what: What) -> Result<Option<String>, String> {
     let dram = &config.dram;
     let reason = match what {
-        _ if config.l3.bank_bytes > 0 => "the L3 holds a part of the lines",
+        _ if config.l3.is_there() => "the L3 holds a part of the lines",
         What::Write => "lines leave the L2 in the order of its sets",
         What::Copy => "the data buses turn round between reads and writes",
         What::Read if config.interconnect.topology != Topology::Crossbar => LINKS,

@@ -78,7 +78,7 @@ fn level(config: &Config, footprint: u64) -> Option<Level> {
         f if f <= l2 => Some(Level::L2),
         f if f < l2_over || !lru(config.l2.replacement) => None,
         f if f <= l3 => Some(Level::L3),
-        f if f < l3_over || config.l3.bank_bytes > 0 && !lru(config.l3.replacement) => None,
+        f if f < l3_over || config.l3.is_there() && !lru(config.l3.replacement) => None,
         _ => Some(Level::Memory),
     }
 }
@@ -204,9 +204,9 @@ fn chase(
             Level::Memory => {
                 let miss = issue + expected::ISSUE_TO_ACCESS + ways.to_slice(formulas, slice);
                 // The bank in front of the channel sees the transfer first, and hands the sectors on.
-                let (later, in_bank) = match formulas.l3.bank_bytes {
-                    0 => (0, 0),
-                    _ => (1, expected::in_l3(formulas)),
+                let (later, in_bank) = match formulas.l3.is_there() {
+                    false => (0, 0),
+                    true => (1, expected::in_l3(formulas)),
                 };
                 let (fill, state) = channels.read(miss + later, expected::place(formulas, u64::from(at)));
                 (
@@ -287,16 +287,16 @@ pub(super) fn measure_against(
             lap.figure(format!("load from memory, {name}"), String::new(), |state| state == Some(wanted))
         }));
     }
+    let has_l3 = config.l3.is_there();
     figures.extend(step(&laps, Level::L1, l1(config).0));
     figures.extend(step(&laps, Level::L2, l2(config).0));
-    if config.l3.bank_bytes > 0 {
+    if has_l3 {
         figures.extend(step(&laps, Level::L3, l3(config).0));
     }
     let points = |level: Level| {
         let of = laps.iter().filter(move |lap| lap.level == level);
         of.map(|lap| (lap.footprint as f64, lap.mean())).collect()
     };
-    let has_l3 = config.l3.bank_bytes > 0;
     let ways = Ways::new(formulas, 0);
     let hits = (0..formulas.l2.slices).map(|slice| ways.l2_hit(formulas, slice) as f64);
     let l2_hit = hits.sum::<f64>() / f64::from(formulas.l2.slices);

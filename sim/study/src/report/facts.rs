@@ -215,7 +215,7 @@ impl<'a> Facts<'a> {
             let there = match resource {
                 Resource::LocalBanks => report.core.local_accesses > 0,
                 Resource::Links => report.memory.interconnect.hops > 0,
-                Resource::L3 => config.l3.bank_bytes > 0,
+                Resource::L3 => config.l3.is_there(),
                 _ => true,
             };
             if there {

@@ -74,7 +74,7 @@ fn outcomes(facts: &Facts<'_>) -> Markup {
         ("other row open", "bad", dram.row_conflicts),
     ];
     let mut levels = vec![("L1", "loads and atomics that it looked up", in_l1), ("L2", "requests", in_l2)];
-    if facts.config.l3.bank_bytes > 0 {
+    if facts.config.l3.is_there() {
         let in_l3 = cache(l3.hits, l3.mshr_hits, l3.sector_misses, l3.misses);
         levels.push(("L3", "lines of the L2", in_l3));
     }
@@ -107,7 +107,7 @@ fn outcomes(facts: &Facts<'_>) -> Markup {
 
 fn hit_rates(facts: &Facts<'_>) -> Markup {
     let w = &facts.windows;
-    let has_l3 = facts.config.l3.bank_bytes > 0;
+    let has_l3 = facts.config.l3.is_there();
     let l3_lookups = |c: &Counts| c.memory.l3.reads + c.memory.l3.writes;
     let caption =
         "Of the accesses that a cache looked up, those that found everything there. Where there is no line, \

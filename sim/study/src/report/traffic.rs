@@ -74,13 +74,13 @@ fn levels(facts: &Facts<'_>, sum: &Tally) -> [Way; 4] {
             away: flow(net.request_bytes, slices * port, "the ports of the slices"),
             back: flow(net.reply_bytes, slices * port, "the ports of the slices"),
         },
-        match facts.config.l3.bank_bytes {
-            0 => Way {
+        match facts.config.l3.is_there() {
+            false => Way {
                 between: "L2 and DRAM",
                 away: flow(dram.written_bytes, facts.dram_peak(), "the data buses of the channels"),
                 back: flow(dram.read_bytes, facts.dram_peak(), "the data buses of the channels"),
             },
-            _ => Way {
+            true => Way {
                 between: "L2 and L3",
                 away: flow(l3.written_sectors * sector_bytes, facts.l3_peak(), "the banks of the L3"),
                 back: flow(l3.read_sectors * sector_bytes, facts.l3_peak(), "the banks of the L3"),
@@ -163,7 +163,7 @@ fn boxes(facts: &Facts<'_>, sum: &Tally) -> [Level; 5] {
             hits: Some(("hits", l2.hits, looked_up(l2.hits, l2.mshr_hits, l2.sector_misses, l2.misses))),
         },
         Level {
-            name: if config.l3.bank_bytes > 0 { "L3 and DRAM" } else { "DRAM" },
+            name: if config.l3.is_there() { "L3 and DRAM" } else { "DRAM" },
             class: "dram",
             lines: vec![
                 format!("{} channels", config.dram.channels),
