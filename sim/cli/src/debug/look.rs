@@ -313,6 +313,7 @@ pub(super) fn where_it_is(flight: &Flight) -> String {
         Place::LocalBanks(cycle) => {
             format!("in local memory; its last pass over the banks is in cycle {cycle}")
         }
+        Place::DataBanks(cycle) => format!("reads the banks of the L1 up to cycle {cycle}"),
         Place::LocalResult(cycle) => format!("in local memory; its values come in cycle {cycle}"),
         Place::Lines { sent, lines, outstanding, lacks_entry, rejects } => {
             let mut text =

@@ -98,6 +98,14 @@ choices! {
         None = "none",
     }
 
+    /// Which bits of a line's number choose its place: a set, a slice or a bank.
+    pub enum AddressHash {
+        /// The lowest bits alone, so that strides of powers of two fall on few places.
+        None = "none",
+        /// All bits, by exclusive or.
+        Xor = "xor",
+    }
+
     /// Which request a memory channel serves first.
     pub enum DramPolicy {
         /// Oldest first.

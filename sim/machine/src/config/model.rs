@@ -260,6 +260,8 @@ sections! {
         /// Ways.
         #[limits(range(1, 1024).of("ways"))]
         pub ways: u32,
+        /// Which bits of a line's number choose its set.
+        pub set_hash: AddressHash,
         /// Which line leaves for a new one. `plru` needs ways that are a power of two.
         pub replacement: Replacement,
         /// What a store does. Atomics and uncached accesses are as their scope and hint say.
@@ -271,6 +273,13 @@ sections! {
         pub prefetch_entries: u32,
         /// Block between the L1 and its port to the interconnect.
         pub path: L1Path,
+        /// Lines of one wave instruction that the L1 looks up in a cycle, and responses that the core takes in one.
+        #[limits(range(1, 64).of("lines a cycle"))]
+        pub tags_per_cycle: u32,
+        /// Banks of the data, each of which gives a load 4 bytes a cycle: words of a load that lie in one bank come one
+        /// after the other. 0 for data that never hold a load up.
+        #[limits(range(0, 256).of("banks"))]
+        pub banks: u32,
         /// Cycles from an access to a hit's data.
         #[limits(range(1, MAX_LATENCY).of("cycles"))]
         pub hit_latency_cycles: u32,
@@ -362,12 +371,22 @@ sections! {
         /// Slices; a multiple of the memory channels.
         #[limits(range(1, 256).of("slices"))]
         pub slices: u32,
+        /// Which bits of a line's number choose its slice.
+        pub slice_hash: AddressHash,
+        /// Partitions. Slices and cores are divided evenly among them, in their order.
+        #[limits(range(1, 16).of("partitions"))]
+        pub partitions: u32,
+        /// Cycles that a packet between a core and a slice of another partition takes longer, each way.
+        #[limits(range(0, MAX_LATENCY).of("cycles"))]
+        pub partition_latency_cycles: u32,
         /// Capacity of a slice. Its sets (bytes / line / ways) are a power of two.
         #[limits(range(256, 64 << 20).of("bytes"))]
         pub slice_bytes: u32,
         /// Ways.
         #[limits(range(1, 1024).of("ways"))]
         pub ways: u32,
+        /// Which bits of a line's number in its slice choose its set.
+        pub set_hash: AddressHash,
         /// Which line leaves for a new one. `plru` needs ways that are a power of two.
         pub replacement: Replacement,
         /// Cycles from a request at the slice to a hit's reply.
@@ -424,6 +443,12 @@ sections! {
         /// Channels; each L2 slice belongs to channel slice mod channels. Divides the slices.
         #[limits(range(1, 256).of("channels"))]
         pub channels: u32,
+        /// Cycles of the core clock between a channel and its slices, or its bank of the L3, each way, beside the times of
+        /// the memory device.
+        #[limits(range(0, MAX_LATENCY).of("cycles"))]
+        pub latency_cycles: u32,
+        /// Which bits of a line's number in its channel choose bank group and bank.
+        pub bank_hash: AddressHash,
         /// Banks of a channel.
         #[limits(power_of_two(1, 64).of("banks"))]
         pub banks: u32,

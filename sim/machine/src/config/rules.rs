@@ -119,6 +119,14 @@ pub(super) const RULES: &[Rule] = &[
         "the number of sets, bytes / (line_bytes × ways), must be a power of two",
         |c| sets_are_a_power_of_two(c.core.l1.bytes, c.core.l1.line_bytes, c.core.l1.ways),
     ),
+    rule(&["core.l1.banks"], "banks must be a power of two, or 0", |c| {
+        c.core.l1.banks == 0 || c.core.l1.banks.is_power_of_two()
+    }),
+    rule(
+        &["l2.partitions", "l2.slices", "cores"],
+        "a partition has as many slices and as many cores as each other one, so partitions must divide both",
+        |c| multiple(c.l2.slices, c.l2.partitions) && multiple(c.cores, c.l2.partitions),
+    ),
     rule(
         &["l2.slice_bytes", "core.l1.line_bytes", "l2.ways"],
         "the number of sets of a slice, slice_bytes / (line_bytes × ways), must be a power of two",

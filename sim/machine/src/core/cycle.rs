@@ -200,7 +200,7 @@ impl Core {
         }
         let retirement = Retirement { shared, file, to_resolve: &mut issued.to_resolve };
         let mut access = LoadStore { lsu, l1, local, retirement, queue_room: &mut read.to_lsu };
-        if access.l1.next_response().min(access.lsu.next_local_result()) <= now {
+        if access.l1.next_response().min(access.lsu.next_result()) <= now {
             access.receive(now, ops, probe);
         }
         if access.try_latch(now, ops, probe) {

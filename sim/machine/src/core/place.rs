@@ -31,6 +31,8 @@ pub enum Place {
         /// Why the L1 does not take the next one, if it does not.
         rejects: Option<Reject>,
     },
+    /// Its lines have come, and its passes over the banks of the L1 go on up to this cycle.
+    DataBanks(Cycle),
     /// Its values have come and wait to be written.
     Return,
 }

@@ -84,7 +84,7 @@ impl RequestCrossbar {
     pub(super) fn new(config: &Config, ports: Range<usize>, slices: Range<usize>) -> RequestCrossbar {
         RequestCrossbar {
             geometry: LineGeometry::new(config),
-            hash: SliceHash::new(config.l2.slices),
+            hash: SliceHash::new(config),
             cycles: LineGeometry::new(config).packet_cycles(config.interconnect.port_bytes_per_cycle),
             offered: BitSet::new(ports.len()),
             waiting: vec![BitSet::new(ports.len()); slices.len()],
@@ -143,7 +143,7 @@ impl RequestCrossbar {
             counters.requests += 1;
             counters.request_bytes += u64::from(bytes);
             counters.request_port_busy_cycles += cycles;
-            slices[s].accept(request, agenda);
+            slices[s].accept(now, request, agenda);
             self.waiting[s].remove(core);
             self.offered.remove(core);
             self.turn[s] = core + 1;

@@ -2,7 +2,7 @@
 
 use super::message::{CODE_SPACE, HEADER_BYTES, MAX_LINE_BYTES};
 use crate::clock::Cycle;
-use crate::config::Config;
+use crate::config::{AddressHash, Config};
 use wave_capture::Capture;
 
 /// Number of a line: its byte address, code space bit included, divided by the line size.
@@ -176,40 +176,78 @@ pub(crate) fn copy_bytes(to: &mut [u8], from: &[u8], byte_mask: u128) {
 /// Multiplier of the Fibonacci hash: 2^32 over the golden ratio.
 const GOLDEN: u32 = 0x9E37_79B9;
 
+/// Exclusive or of all groups of some bits of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fold {
+    /// 2^bits - 1, for the bits of a group.
+    mask: u32,
+    /// Shifts of the folding steps, in bits: 16, 8, 4, 2 and 1 groups.
+    shifts: [u32; 5],
+}
+
+impl Fold {
+    /// Groups of `bits` bits, less than 32.
+    pub(crate) fn new(bits: u32) -> Fold {
+        // A number has 32 bits, so a shift by 32 leaves nothing.
+        let shifts = [16, 8, 4, 2, 1].map(|groups| (groups * bits.max(1)).min(32));
+        Fold { mask: (1 << bits) - 1, shifts }
+    }
+
+    /// The groups of `number`, folded onto one.
+    #[inline]
+    pub(crate) fn of(self, number: u32) -> u32 {
+        // Each step folds the upper half of the remaining groups onto the lower.
+        let mut folded = u64::from(number);
+        for shift in self.shifts {
+            folded ^= folded >> shift;
+        }
+        folded as u32 & self.mask
+    }
+}
+
 /// Which L2 slice holds a line, and the line's number within the slice: rule M4 of `docs/memory.md`.
 ///
 /// Of 2^b · m slices, m odd, the number of the line over m chooses one of 2^b groups of m slices by the XOR of all of
 /// its b-bit groups. Its remainder, turned by a hash of the line's number in the slice, chooses the slice of the group.
 /// The number in the slice is the line's number over the number of slices. So slice and number determine the line,
 /// each aligned run of as many lines as there are slices has one line in each slice, and the lines of a stride spread.
+///
+/// With `l2.slice_hash: none` the slice is the line's number mod slices, and the number in the slice is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SliceHash {
+    hash: AddressHash,
     /// b.
     bits: u32,
     /// m.
     odd: u32,
     /// ceil(2^64 / m), with which a multiplication divides by m; unused where m is 1.
     reciprocal: u64,
-    /// Shifts of the folding steps, in bits: 16, 8, 4, 2 and 1 groups.
-    folds: [u32; 5],
+    fold: Fold,
 }
 
 impl SliceHash {
+    /// The hash of a machine.
+    pub(crate) fn new(config: &Config) -> SliceHash {
+        SliceHash::over(config.l2.slices, config.l2.slice_hash)
+    }
+
     /// A hash over `slices`, at least one.
-    pub(crate) fn new(slices: u32) -> SliceHash {
+    pub(crate) fn over(slices: u32, hash: AddressHash) -> SliceHash {
         debug_assert!(slices > 0);
         let bits = slices.trailing_zeros();
         let odd = slices >> bits;
-        // A line number has 32 bits, so a shift by 32 leaves nothing.
-        let folds = [16, 8, 4, 2, 1].map(|groups| (groups * bits.max(1)).min(32));
-        SliceHash { bits, odd, reciprocal: (u64::MAX / u64::from(odd)).wrapping_add(1), folds }
+        let reciprocal = (u64::MAX / u64::from(odd)).wrapping_add(1);
+        SliceHash { hash, bits, odd, reciprocal, fold: Fold::new(bits) }
     }
 
     /// The slice of a line.
     #[inline]
     pub(crate) fn slice(self, line: LineNumber) -> usize {
+        if self.hash == AddressHash::None {
+            return (line.0 % (self.odd << self.bits)) as usize;
+        }
         if self.odd == 1 {
-            return self.folded(line.0);
+            return self.fold.of(line.0) as usize;
         }
         let quotient = self.over_odd(line);
         let remainder = line.0 - quotient * self.odd;
@@ -217,7 +255,7 @@ impl SliceHash {
         // The hash as a fraction of 2^32, times m.
         let turned = remainder + ((u64::from(hash) * u64::from(self.odd)) >> 32) as u32;
         let turned = if turned < self.odd { turned } else { turned - self.odd };
-        self.folded(quotient) * self.odd as usize + turned as usize
+        (self.fold.of(quotient) * self.odd + turned) as usize
     }
 
     /// The line's number within its slice.
@@ -225,17 +263,6 @@ impl SliceHash {
     pub(crate) fn within_slice(self, line: LineNumber) -> u32 {
         let quotient = if self.odd == 1 { line.0 } else { self.over_odd(line) };
         quotient >> self.bits
-    }
-
-    /// XOR of all groups of bits.
-    #[inline]
-    fn folded(self, number: u32) -> usize {
-        // Each step folds the upper half of the remaining groups onto the lower.
-        let mut folded = u64::from(number);
-        for shift in self.folds {
-            folded ^= folded >> shift;
-        }
-        folded as usize & ((1 << self.bits) - 1)
     }
 
     /// floor(line / m). Exact, since line and m have 32 bits at most (Lemire, Kaser and Kurz, "Faster remainder by
@@ -249,6 +276,24 @@ impl SliceHash {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl SliceHash {
+        fn xor(slices: u32) -> SliceHash {
+            SliceHash::over(slices, AddressHash::Xor)
+        }
+    }
+
+    #[test]
+    fn without_a_hash_lines_go_round_the_slices() {
+        for slices in [1, 4, 6, 7] {
+            let hash = SliceHash::over(slices, AddressHash::None);
+            for line in (0..100).chain(u32::MAX - 100..u32::MAX) {
+                let line = LineNumber(line);
+                assert_eq!(hash.slice(line) as u32, line.0 % slices);
+                assert_eq!(hash.within_slice(line), line.0 / slices);
+            }
+        }
+    }
 
     #[test]
     fn masks_follow_the_sizes() {
@@ -276,7 +321,7 @@ mod tests {
     #[test]
     fn slice_and_number_determine_the_line_and_spread_evenly() {
         for slices in 1..=64 {
-            let hash = SliceHash::new(slices);
+            let hash = SliceHash::xor(slices);
             // From 0, and up to the last line of the address space.
             for first in [0, u32::MAX - 64 * slices + 1] {
                 let first = first.next_multiple_of(slices);
@@ -297,7 +342,7 @@ mod tests {
     #[test]
     fn powers_of_two_fold_the_groups_of_bits() {
         for bits in 0..=8 {
-            let hash = SliceHash::new(1 << bits);
+            let hash = SliceHash::xor(1 << bits);
             for i in 0..10_000 {
                 let line = line_hash(i, 32) as u32;
                 let groups = (0..32).step_by(bits.max(1)).map(|at| (line >> at) as usize & ((1 << bits) - 1));
@@ -308,7 +353,7 @@ mod tests {
 
     /// Most lines of a slice, over their average, of 64 lines a slice that lie at a stride.
     fn unevenness(slices: u32, stride: u32) -> f64 {
-        let hash = SliceHash::new(slices);
+        let hash = SliceHash::xor(slices);
         let mut lines = vec![0; slices as usize];
         (0..64 * slices).for_each(|i| lines[hash.slice(LineNumber(i * stride))] += 1);
         f64::from(lines.into_iter().max().unwrap_or(0)) / 64.0
@@ -338,7 +383,7 @@ mod tests {
         assert!(mean(&others) <= mean(&powers), "{} beside {}", mean(&others), mean(&powers));
         // A stride of one whole round must not fall on one slice.
         for slices in 2..=64 {
-            let hash = SliceHash::new(slices);
+            let hash = SliceHash::xor(slices);
             let held: std::collections::BTreeSet<_> =
                 (0..8 * slices).map(|i| hash.slice(LineNumber(i * slices))).collect();
             assert!(held.len() as u32 > slices / 2, "{slices} slices: {held:?}");

@@ -50,7 +50,7 @@ impl RequestNetwork {
             Topology::Ring | Topology::Mesh | Topology::Edges => RequestNetwork::Routed {
                 fabric: Fabric::of_requests(config),
                 geometry: LineGeometry::new(config),
-                hash: SliceHash::new(config.l2.slices),
+                hash: SliceHash::new(config),
                 port_bytes: config.interconnect.port_bytes_per_cycle,
                 block: ports.start,
             },

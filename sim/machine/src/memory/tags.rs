@@ -1,9 +1,9 @@
 //! Tags of a set-associative cache.
 
-use super::geometry::LineNumber;
+use super::geometry::{Fold, LineNumber};
 use super::message::LineData;
 use super::replacement::{CachePlace, Order};
-use crate::config::Replacement;
+use crate::config::{AddressHash, Replacement};
 use crate::registry::{PlugIn, Reference};
 use std::ops::Range;
 use wave_capture::Capture;
@@ -44,6 +44,9 @@ pub(super) struct Tags {
     /// Number of sets less one if that number is a power of two, as it usually is. Avoids a division.
     #[spec]
     mask: Option<u32>,
+    /// The hash of line numbers, if more than their lowest bits choose the set.
+    #[spec]
+    fold: Option<Fold>,
     #[spec]
     ways: u32,
     #[fixed]
@@ -72,7 +75,14 @@ impl Tags {
         let frames = (sets * ways) as usize;
         let order = Order::new(replacement, place, sets as usize, ways as usize);
         let mask = sets.is_power_of_two().then_some(sets - 1);
-        Tags { sets, mask, ways, tags: vec![EMPTY; frames], order }
+        Tags { sets, mask, fold: None, ways, tags: vec![EMPTY; frames], order }
+    }
+
+    /// The same cache with this choice of sets, whose number is a power of two (M4).
+    pub(super) fn hashed_by(self, hash: AddressHash) -> Tags {
+        debug_assert!(hash == AddressHash::None || self.mask.is_some());
+        let fold = (hash == AddressHash::Xor).then(|| Fold::new(self.sets.trailing_zeros()));
+        Tags { fold, ..self }
     }
 
     /// Number of frames.
@@ -91,9 +101,10 @@ impl Tags {
         (0..self.tags.len() as u32).map(Frame).all(may)
     }
 
-    /// Frames of the set of `index`: set = index mod sets.
+    /// Frames of the set of `index`: set = index mod sets, or with a hash the XOR of all its groups of bits.
     #[inline]
     fn set(&self, index: u32) -> Range<usize> {
+        let index = self.fold.map_or(index, |fold| fold.of(index));
         let set = self.mask.map_or_else(|| index % self.sets, |mask| index & mask);
         let first = (set * self.ways) as usize;
         first..first + self.ways as usize
@@ -178,6 +189,21 @@ impl Tags {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Lines at a stride of all sets share one set without a hash, and have a set each with one.
+    #[test]
+    fn a_hash_of_sets_spreads_strides() {
+        let sets = 16;
+        let held = |hash| {
+            let mut tags = Tags::of_built_in(sets * 128, 128, 1, Replacement::Lru).hashed_by(hash);
+            for i in 0..sets {
+                let frame = tags.victim(i * sets, |_| true).unwrap();
+                tags.install(frame, LineNumber(i * sets), Reference::none);
+            }
+            (0..sets).filter(|i| tags.find(i * sets, LineNumber(i * sets)).is_some()).count()
+        };
+        assert_eq!([AddressHash::None, AddressHash::Xor].map(held), [1, 16]);
+    }
 
     #[test]
     fn lines_go_to_the_set_of_their_index() {

@@ -147,6 +147,7 @@ counters! {
         write_port_conflicts: "cycles", "Cycles in which a result waited for a register write port.";
         local_accesses: "wave instructions", "Local memory instructions.";
         local_passes: "cycles", "Passes over the local memory banks; more than one an instruction are conflicts.";
+        l1_passes: "cycles", "Passes of device memory loads over the banks of the L1; 0 where core.l1.banks is 0.";
         device_loads: "wave instructions", "Device memory loads.";
         device_stores: "wave instructions", "Device memory stores.";
         device_atomics: "wave instructions", "Device memory atomics.";

@@ -1,7 +1,7 @@
 //! Table of all parameters of the memory hierarchy: the change, the kernel, and the statistics that change.
 
 use super::machine::{Values, Work};
-use super::work::{at_once, by_groups, by_waves, chain, local, local_at_once, stores_and_loads};
+use super::work::{at_once, by_groups, by_waves, chain, local, local_at_once, spread, stores_and_loads};
 use Move::{Any, Down, May, Up};
 
 /// Direction of change of a statistic.
@@ -245,6 +245,10 @@ fn core() -> Vec<Sweep> {
             by_waves(2, &every(4, 64), 4, 4, 0),
             &[("kernel.cycles", Up), ("l1.fails_merge", Up)],
         ),
+        sweep("core.l1.set_hash", &[], "none", "xor", chain(&every(3, 1024), 6), MORE_L1_HITS),
+        // Each lane has a line of its own.
+        sweep("core.l1.tags_per_cycle", &[("core.l1.mshrs", "16")], "1", "4", spread(64, 4), FASTER),
+        sweep("core.l1.banks", &[], "0", "1", chain(&every(8, 64), 2), &[("core.l1_passes", Up)]),
         sweep(
             "core.local.banks",
             &[],
@@ -496,6 +500,37 @@ fn l2() -> Vec<Sweep> {
         sweep("l2.slice_bytes", ONE, "8192", "16_384", chain(&every(160, 64), 2), MORE_L2_HITS),
         sweep("l2.ways", ONE, "4", "8", chain(&every(6, 8192), 3), MORE_L2_HITS),
         sweep("l2.replacement", ONE, "lru", "random", chain(&every(5, 8192), 6), MORE_L2_HITS),
+        sweep("l2.set_hash", ONE, "none", "xor", chain(&every(5, 8192), 6), MORE_L2_HITS),
+        // Lines at a stride of all slices.
+        sweep(
+            "l2.slice_hash",
+            &[
+                ("interconnect.port_bytes_per_cycle", "8"),
+                ("cores", "4"),
+                ("l2.slices", "4"),
+                ("l2.slice_bytes", "65_536"),
+            ],
+            "none",
+            "xor",
+            by_groups(4, 16, 1024),
+            FASTER,
+        ),
+        sweep(
+            "l2.partitions",
+            &[("cores", "2"), ("l2.partition_latency_cycles", "20")],
+            "1",
+            "2",
+            chain(&every(8, 64), 2),
+            SLOWER,
+        ),
+        sweep(
+            "l2.partition_latency_cycles",
+            &[("cores", "2"), ("l2.partitions", "2")],
+            "0",
+            "20",
+            chain(&every(8, 64), 2),
+            SLOWER,
+        ),
         sweep("l2.hit_latency_cycles", &[], "6", "11", chain(&every(8, 64), 2), SLOWER),
         sweep(
             "l2.mshrs",
@@ -541,6 +576,15 @@ fn dram() -> Vec<Sweep> {
             "16",
             chain(&every(8, 65_536), 1),
             &[("kernel.cycles", Down), ("dram.row_conflicts", Down)],
+        ),
+        sweep("dram.latency_cycles", &[], "0", "25", chain(&every(8, 64), 2), SLOWER),
+        sweep(
+            "dram.bank_hash",
+            CHANNEL,
+            "xor",
+            "none",
+            chain(&every(8, 8192), 1),
+            &[("kernel.cycles", Up), ("dram.row_conflicts", Up)],
         ),
         sweep("dram.bank_groups", CHANNEL, "1", "2", at_once(&every(8, 64), 16, 16), FASTER),
         sweep(

@@ -89,6 +89,13 @@ pub(crate) fn stores_and_loads(stores: &[u32], loads: &[u32]) -> Work {
     work(1, 8, &body)
 }
 
+/// One wave loads the same words again and again, each time after the last, its lanes `apart` bytes apart.
+pub(crate) fn spread(apart: u32, times: u32) -> Work {
+    let start = format!("mov_imm r10, {apart}\nimul r4, r2, r10\n");
+    let load = "device_load_u32 r6, r4\nand r7, r6, r9\niadd r4, r4, r7\niadd r5, r5, r6\n";
+    work(1, 8, &(start + &load.repeat(times as usize)))
+}
+
 /// One wave makes dependent loads from local memory, its lanes `apart` bytes apart.
 pub(crate) fn local(apart: u32, times: u32) -> Work {
     let start = format!("mov_imm r10, {apart}\nimul r4, r2, r10\nlocal_store_u32 r4, r1\n");

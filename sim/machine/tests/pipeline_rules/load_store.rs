@@ -229,6 +229,63 @@ fn l6_one_l1_access_a_cycle() {
     }
 }
 
+/// With n tags a cycle the lines are accessed in groups of n, and as many responses are taken in a cycle.
+#[test]
+fn l6_several_lines_a_cycle() {
+    for (tags, hit_latency) in [(1, 4), (2, 4), (3, 1), (4, 16), (64, 4)] {
+        let mut config = machine();
+        config.core.l1.hit_latency_cycles = hit_latency;
+        config.core.l1.tags_per_cycle = tags;
+        for (address, lines) in [("r2", 1u64), ("r4", 2), ("r5", 8)] {
+            let groups = lines.div_ceil(tags.into());
+            assert_eq!(hit(&config, address), 1 + groups + u64::from(hit_latency) + 1, "{address}, {tags}");
+        }
+        // The next instruction follows the last group.
+        config.interconnect.port_bytes_per_cycle = 1024;
+        config.interconnect.queue_entries = 16;
+        let t = lanes(&config, "a: device_store_u32 r5, r16\nb: device_store_u32 r5, r16");
+        let groups = 8u64.div_ceil(tags.into());
+        assert_eq!(t.at("b", Retire) - t.at("a", Retire), groups, "{tags}");
+    }
+}
+
+/// A group of lines whose first are taken goes on where the L1 refused.
+#[test]
+fn l6_a_refused_line_is_tried_again_with_those_behind_it() {
+    let mut config = machine();
+    config.core.l1.tags_per_cycle = 4;
+    config.interconnect.port_bytes_per_cycle = 1024;
+    // Room for two requests. They are taken at 2. The first leaves at 3, and each later line follows a cycle after.
+    config.interconnect.queue_entries = 2;
+    let t = lanes(&config, "a: device_store_u32 r5, r1\nb: local_store_u32 r2, r1");
+    assert_eq!(t.at("a", Retire) - t.at("a", Execute), 3 + 6);
+    // The first line of the second group finds room.
+    assert_eq!(t.report.l1.fails_outgoing, 5);
+}
+
+#[test]
+fn l9_loads_read_the_banks_one_after_the_other() {
+    // Lanes 4, 8, 16, 32 and 128 bytes apart, and all at one word. The last two have several lines, which come first.
+    for (banks, passes) in [(0, [1, 1, 1, 1, 1, 1]), (32, [1, 1, 1, 2, 8, 1]), (4, [2, 4, 8, 8, 8, 1])] {
+        let mut config = machine();
+        config.core.l1.banks = banks;
+        config.core.l1.tags_per_cycle = 8;
+        for (address, passes) in ["r2", "r6", "r7", "r4", "r5", "r3"].iter().zip(passes) {
+            let load = |register| format!("device_load_u32 r{register}, {address}\n");
+            let text = format!("{}wait\na: {}b: {}c: {}", load(9), load(10), load(11), load(12));
+            let t = lanes(&config, &text);
+            let latency = u64::from(config.core.l1.hit_latency_cycles);
+            let ends = ["a", "b", "c"].map(|l| t.at(l, Retire) - t.at("a", Execute));
+            // Accessed at 2, complete after the latency, then the passes, and the row a cycle after the last.
+            let first = 2 + latency + (passes - 1) + 1;
+            assert_eq!(ends, [first, first + passes, first + 2 * passes], "{address}, {banks} banks");
+            assert_eq!(t.report.core.l1_passes, if banks == 0 { 0 } else { 4 * passes }, "{address}");
+        }
+        // Stores and atomics do not wait for the banks.
+        assert_eq!(duration(&config, "device_store_u32 r2, r1"), 2);
+    }
+}
+
 #[test]
 fn l7_a_load_needs_a_pending_entry_until_its_last_response() {
     for latency in [4, 16] {

@@ -256,7 +256,8 @@ fn memory_trip(config: &Config) -> f64 {
     let dram = &config.dram;
     let bursts = packet_bytes(config).div_ceil(dram.burst_bytes);
     let between = dram.t_ccd_l.max(dram.burst_clocks());
-    1.0 + cycles_of(config, f64::from(dram.t_cl + dram.burst_clocks() + (bursts - 1) * between))
+    let way = f64::from(2 * dram.latency_cycles);
+    1.0 + way + cycles_of(config, f64::from(dram.t_cl + dram.burst_clocks() + (bursts - 1) * between))
 }
 
 /// Cycles for which accesses in flight have to keep the data buses busy: those of a line, and of closing and

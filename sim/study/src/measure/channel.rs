@@ -68,7 +68,8 @@ impl Channels {
         let first = ((miss + 1) * memory_mhz).div_ceil(self.core_mhz);
         let channel = &mut self.channels[place.channel as usize];
         let (data, state) = channel.read(&self.dram, first, place, self.bursts);
-        ((data * self.core_mhz).div_ceil(memory_mhz), state)
+        let at_channel = (data * self.core_mhz).div_ceil(memory_mhz);
+        (at_channel + 2 * Cycle::from(self.dram.latency_cycles), state)
     }
 }
 

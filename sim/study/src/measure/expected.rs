@@ -5,7 +5,7 @@ use petgraph::graph::NodeIndex;
 use wave_machine::clock::Cycle;
 use wave_machine::config::network::Network;
 use wave_machine::config::routes::Routes;
-use wave_machine::config::{Config, Topology};
+use wave_machine::config::{AddressHash, Config, Topology};
 
 /// Cycles from the issue of a memory instruction to its first access of the L1: operand read, dispatch to the
 /// load/store unit, start at the head of an empty queue, and the access latch (rules O1, X1, L1).
@@ -51,6 +51,8 @@ impl Way {
 pub(crate) struct Ways {
     there: Vec<Way>,
     back: Vec<Way>,
+    /// The core's partition (M39).
+    partition: u32,
 }
 
 impl Ways {
@@ -59,8 +61,9 @@ impl Ways {
         let interconnect = &config.interconnect;
         let ports = Way { latency: 0, bytes_per_cycle: interconnect.port_bytes_per_cycle };
         let slices = config.l2.slices as usize;
+        let partition = core * config.l2.partitions / config.cores;
         if interconnect.topology == Topology::Crossbar {
-            return Ways { there: vec![ports; slices], back: vec![ports; slices] };
+            return Ways { there: vec![ports; slices], back: vec![ports; slices], partition };
         }
         let network = Network::new(config);
         let walk = |routes: &Routes, to: usize, from: NodeIndex| {
@@ -75,13 +78,22 @@ impl Ways {
         Ways {
             there: (0..slices).map(|slice| walk(&requests, slice, home)).collect(),
             back: network.slices().iter().map(|&slice| walk(&replies, core as usize, slice)).collect(),
+            partition,
         }
+    }
+
+    /// Cycles of the way to a slice of another partition and back, which all count before the slice (M39).
+    fn between_partitions(&self, config: &Config, slice: u32) -> Cycle {
+        let l2 = &config.l2;
+        let is_near = slice * l2.partitions / l2.slices == self.partition;
+        if is_near { 0 } else { 2 * Cycle::from(l2.partition_latency_cycles) }
     }
 
     /// Cycles from an access that misses in the L1 until its request is at the slice (M13, M6, M1, N3).
     pub(crate) fn to_slice(&self, config: &Config, slice: u32) -> Cycle {
         let way = self.there[slice as usize];
-        1 + (way.packet_cycles(0) - 1) + Cycle::from(config.interconnect.latency_cycles) + way.latency
+        let network = Cycle::from(config.interconnect.latency_cycles) + way.latency;
+        1 + (way.packet_cycles(0) - 1) + network + self.between_partitions(config, slice)
     }
 
     /// Cycles from the slice's access until the response in the core, for a reply with `payload` bytes.
@@ -106,6 +118,10 @@ impl Ways {
 
 /// Slice of a line, and the line's number within it (M4).
 pub(crate) fn slice(config: &Config, line: u64) -> (u32, u64) {
+    if config.l2.slice_hash == AddressHash::None {
+        let slices = u64::from(config.l2.slices);
+        return ((line % slices) as u32, line / slices);
+    }
     let bits = config.l2.slices.trailing_zeros();
     let odd = u64::from(config.l2.slices >> bits);
     let (quotient, remainder) = (line / odd, line % odd);
@@ -143,7 +159,8 @@ pub(crate) fn place(config: &Config, line: u64) -> Place {
     let banks = u64::from(dram.banks / dram.bank_groups);
     let lines_of_row = u64::from(dram.row_bytes / config.core.l1.line_bytes);
     let row = number / groups / lines_of_row / banks;
-    let group = (number % groups) ^ (row % groups);
-    let bank = (number / groups / lines_of_row % banks) ^ (row / groups % banks);
+    let low = if dram.bank_hash == AddressHash::Xor { row } else { 0 };
+    let group = (number % groups) ^ (low % groups);
+    let bank = (number / groups / lines_of_row % banks) ^ (low / groups % banks);
     Place { channel: slice % dram.channels, group: group as u32, bank: bank as u32, row }
 }

@@ -1,5 +1,6 @@
 //! A wave's memory instruction in the load/store unit, and the check of its addresses.
 
+use super::banks::Banks;
 use super::coalesce::{self, LineAccess, Payload};
 use super::pattern::Pattern;
 use super::shape::{Shape, Shapes};
@@ -73,6 +74,8 @@ pub(crate) struct MemoryInstruction {
     pub(super) lines: Vec<LineAccess>,
     pub(super) next_line: usize,
     pub(super) outstanding: u32,
+    /// Passes over the banks of the L1; 1 if these do not hold it up.
+    pub(super) passes: u32,
 }
 
 impl MemoryInstruction {
@@ -95,6 +98,7 @@ impl MemoryInstruction {
             lines: Vec::with_capacity(2 * width),
             next_line: 0,
             outstanding: 0,
+            passes: 1,
         }
     }
 
@@ -111,6 +115,7 @@ impl MemoryInstruction {
         self.word = word;
         self.mask = mask;
         self.memory = memory;
+        self.passes = 1;
         self.scope = op.inst.scope;
         self.returns = op.rows.destination_rows > 0;
         // The fragment of a tile is in the field that holds no register: rs2 of a store, rd of a load.
@@ -235,6 +240,20 @@ impl MemoryInstruction {
     pub(super) fn find_lines(&mut self, width: usize, geometry: (u32, u32)) {
         let MemoryInstruction { memory, mask, inputs, pattern, lines, .. } = self;
         coalesce::lines_of(*memory, *mask, &inputs[..width], *pattern, geometry, lines);
+    }
+
+    /// Passes over banks that it needs, of all its rows. `shape` is its shape, if it has a known one.
+    pub(super) fn passes_over(&self, banks: &mut Banks, shape: Option<&mut Shape>, width: usize) -> u32 {
+        let word_bytes = banks.word_bytes();
+        let mut count = || {
+            let mut lanes = [0; MAX_WAVE_WIDTH];
+            let passes = |row| banks.passes(self.row_addresses(row, width, &mut lanes), self.memory);
+            (0..self.rows()).map(passes).sum()
+        };
+        match shape {
+            Some(shape) => shape.passes(self.base(), word_bytes, count),
+            None => count(),
+        }
     }
 
     /// Gathers what the access to a line sends.

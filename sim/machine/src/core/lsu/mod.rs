@@ -1,6 +1,8 @@
 //! Load/store unit of a core. One queue of wave instructions is processed in order: address generation and local memory
 //! passes, and a cycle later the L1 accesses. Results return in the order of their completion.
 
+mod banked;
+mod banks;
 pub(crate) mod coalesce;
 mod flat;
 mod instruction;
@@ -8,33 +10,27 @@ pub(crate) mod local;
 mod pattern;
 mod plausible;
 mod shape;
+mod stage;
 
 use super::collector::{Collector, Operands};
-use super::latches::Accesses;
 use super::place::Place;
-use super::probe::{Event, EventKind, LineAccess, LocalAccess, MemoryEvent, Probe};
 use super::release::Epoch;
-use super::retire::Retirement;
-use super::shared::Shared;
 use super::slot::{InFlight, Slot};
-use super::uop::{MicroOp, MicroOps};
-use crate::alu::FRAGMENT_ROWS;
+use super::uop::MicroOp;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 
-use crate::memory::{Access, L1, Operation, Reject, Response, ResponseKind};
-use crate::registry::Requester;
+use crate::memory::{Reject, Response, ResponseKind};
+use banked::BankedData;
 use coalesce::Payload;
 pub(crate) use instruction::MemoryInstruction;
 use instruction::Owner;
-use local::LocalMemory;
 pub(super) use plausible::Around;
 pub(crate) use shape::Shapes;
+pub(super) use stage::LoadStore;
 use std::collections::VecDeque;
 use wave_capture::Capture;
-use wave_isa::program::fault::Fault;
-use wave_isa::table::{AccessKind, AtomicOp, MemoryOp, Space};
-use wave_isa::{MAX_WAVE_WIDTH, Op};
+use wave_isa::table::MemoryOp;
 
 /// What the head of the queue is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Capture)]
@@ -70,7 +66,7 @@ pub(crate) struct Lsu {
     #[spec]
     queue_entries: usize,
     head: Head,
-    /// The latch before the L1: the instruction whose next line it is tried to access.
+    /// The latch before the L1: the instruction whose next lines are tried, up to `tags_per_cycle` in a cycle.
     sending: Option<u16>,
     /// The cycle in which an instruction last left the queue.
     shrunk_at: Cycle,
@@ -96,6 +92,11 @@ pub(crate) struct Lsu {
     /// put back.
     #[scratch]
     shapes: Shapes,
+    /// The data of the L1, if they are in banks.
+    banked: Option<BankedData>,
+    /// Lines of an instruction that the L1 looks up in a cycle.
+    #[spec]
+    tags_per_cycle: usize,
     #[spec]
     local_latency: Cycle,
     #[spec]
@@ -131,6 +132,8 @@ impl Lsu {
             payload: Payload::default(),
             payload_ready: false,
             shapes: Shapes::default(),
+            banked: BankedData::new(&core.l1),
+            tags_per_cycle: core.l1.tags_per_cycle as usize,
             local_latency: Cycle::from(core.local.latency_cycles),
             line_bytes: core.l1.line_bytes,
             sector_bytes: core.l1.sector_bytes,
@@ -176,9 +179,10 @@ impl Lsu {
             .iter()
             .map(move |(at, index)| (of(index).in_flight(), Place::LocalResult(*at)));
         let returns = self.returns.iter().map(move |index| (of(index).in_flight(), Place::Return));
+        let reading = self.reading().map(move |(at, index)| (of(index).in_flight(), Place::DataBanks(*at)));
         let rest = (0..self.instructions.len() as u16).filter(move |index| !self.is_listed(*index));
         let rest = rest.map(move |index| (of(&index).in_flight(), lines(&index)));
-        queued.chain(local).chain(returns).chain(rest)
+        queued.chain(local).chain(reading).chain(returns).chain(rest)
     }
 
     /// True if an instruction's place is free, or stands in a list.
@@ -186,7 +190,12 @@ impl Lsu {
         self.free.contains(&index)
             || self.queue.contains(&index)
             || self.returns.contains(&index)
-            || self.local_results.iter().any(|(_, other)| *other == index)
+            || self.local_results.iter().chain(self.reading()).any(|(_, other)| *other == index)
+    }
+
+    /// Complete loads that read the banks of the L1: the cycle of the last pass, and the instruction.
+    fn reading(&self) -> impl Iterator<Item = &(Cycle, u16)> {
+        self.banked.iter().flat_map(BankedData::reading)
     }
 
     /// The index of an instruction in the unit.
@@ -273,10 +282,10 @@ impl Lsu {
         !self.returns.is_empty()
     }
 
-    /// The cycle in which the next result of local memory arrives.
+    /// The cycle in which the next result of local memory or of the banks of the L1 comes.
     #[inline]
-    pub(crate) fn next_local_result(&self) -> Cycle {
-        self.local_result_at
+    pub(crate) fn next_result(&self) -> Cycle {
+        self.banked.as_ref().map_or(self.local_result_at, |banked| banked.next().min(self.local_result_at))
     }
 
     /// The first cycle from `from` on in which the unit acts by itself. `blocked`: the L1 does not take the access in the
@@ -291,7 +300,7 @@ impl Lsu {
         };
         // What was refused or lacks a pending entry waits for a response.
         let tries = !blocked && self.sending.is_some_and(|index| !self.lacks_entry(index));
-        if tries { from } else { head.min(self.local_result_at) }
+        if tries { from } else { head.min(self.next_result()) }
     }
 
     /// True if the instruction in the latch needs a pending entry and none is free.
@@ -299,314 +308,5 @@ impl Lsu {
     fn lacks_entry(&self, index: u16) -> bool {
         let sending = &self.instructions[usize::from(index)];
         sending.returns && sending.next_line == 0 && self.pending == self.pending_entries
-    }
-}
-
-/// The stage of the load/store unit, and of the results that it gets.
-pub(super) struct LoadStore<'c> {
-    pub lsu: &'c mut Lsu,
-    pub l1: &'c mut L1,
-    pub local: &'c mut LocalMemory,
-    pub retirement: Retirement<'c>,
-    /// Back to dispatch: the queue has room for one more instruction.
-    pub queue_room: &'c mut Accesses,
-}
-
-impl LoadStore<'_> {
-    /// Takes the results of local memory and the L1. Write-back has worked already in this cycle, so they are written in
-    /// the next at the earliest (W2).
-    #[inline]
-    pub(super) fn receive<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        if self.lsu.local_result_at <= now {
-            self.receive_local(now, ops, probe);
-        }
-        if let Some(response) = self.l1.take_response(now) {
-            self.receive_response(response);
-        }
-    }
-
-    fn receive_local<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        while let Some(&(at, index)) = self.lsu.local_results.front() {
-            self.lsu.local_result_at = at;
-            if at > now {
-                return;
-            }
-            self.lsu.local_results.pop_front();
-            let instruction = &self.lsu.instructions[usize::from(index)];
-            if instruction.returns {
-                self.lsu.returns.push_back(index);
-            } else {
-                // A tile goes to its fragment, which has its own write path, so it retires here.
-                let retired = instruction.in_flight();
-                self.lsu.free.push(index);
-                self.retirement.retire_access(now, retired, ops, probe);
-            }
-        }
-        self.lsu.local_result_at = NEVER;
-    }
-
-    fn receive_response(&mut self, response: Response) {
-        let owner = Owner(response.owner);
-        if let Some(epoch) = acknowledges(response) {
-            self.retirement.shared.waves.releases.acknowledge(epoch);
-        } else if !owner.has(Owner::POSTED) {
-            let instruction = &mut self.lsu.instructions[owner.instruction()];
-            instruction.outstanding -= 1;
-            if instruction.outstanding == 0 && instruction.next_line == instruction.lines.len() {
-                self.lsu.pending -= 1;
-                self.lsu.returns.push_back(owner.instruction() as u16);
-            }
-        }
-    }
-
-    /// Tries the access in the latch before the L1 (L6). True if it has tried one.
-    #[inline]
-    pub(super) fn try_latch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> bool {
-        let Some(index) = self.lsu.sending.filter(|_| !self.l1.is_blocked()) else { return false };
-        self.access_l1(now, index, ops, probe);
-        true
-    }
-
-    /// Works on the head of the queue (L1).
-    ///
-    /// # Errors
-    /// An access outside its memory, or a misaligned atomic.
-    #[inline]
-    pub(super) fn tick<P: Probe>(
-        &mut self,
-        now: Cycle,
-        ops: &MicroOps,
-        probe: &mut P,
-    ) -> Result<(), Box<Fault>> {
-        let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
-        if self.lsu.head == Head::Idle {
-            let lsu = &mut *self.lsu;
-            if lsu.instructions[usize::from(index)].returns {
-                if lsu.returning == lsu.return_entries {
-                    // A return entry is freed when a load's last row is written.
-                    return Ok(());
-                }
-                lsu.returning += 1;
-            }
-            self.start_access(now, index, ops, probe)?;
-        }
-        match self.lsu.head {
-            Head::Local(ends) if ends == now => {
-                self.perform_local(now, index, ops, probe);
-                self.finish_head(now);
-            }
-            Head::Device if self.lsu.sending.is_none() => {
-                self.lsu.sending = Some(index);
-                let instruction = &self.lsu.instructions[usize::from(index)];
-                if instruction.next_line + 1 == instruction.lines.len() {
-                    self.finish_head(now);
-                }
-            }
-            Head::Local(_) | Head::Device | Head::Idle => {}
-        }
-        Ok(())
-    }
-
-    fn finish_head(&mut self, now: Cycle) {
-        self.lsu.queue.pop_front();
-        self.lsu.head = Head::Idle;
-        self.lsu.shrunk_at = now;
-        // The queue has room for one more instruction.
-        self.queue_room.have_room(now + 1);
-    }
-
-    /// Address generation for the instruction that has become the head.
-    fn start_access<P: Probe>(
-        &mut self,
-        now: Cycle,
-        index: u16,
-        ops: &MicroOps,
-        probe: &mut P,
-    ) -> Result<(), Box<Fault>> {
-        let lsu = &mut *self.lsu;
-        let Shared { spec, account, .. } = &mut *self.retirement.shared;
-        let instruction = &mut lsu.instructions[usize::from(index)];
-        let size = match instruction.memory.space {
-            Space::Local => u64::from(spec.shape.launch.local_memory_bytes),
-            Space::Device => lsu.device_bytes,
-        };
-        let shape = match instruction.locate(&mut lsu.shapes, size, spec.width) {
-            Ok(shape) => shape,
-            Err((lanes, kind)) => {
-                let (slot, word) = (instruction.slot, instruction.word);
-                return Err(self.retirement.shared.fault(now, slot, word, lanes, ops, kind));
-            }
-        };
-        let memory = instruction.memory;
-        probe.tell(EventKind::Access, || {
-            let (addresses, behind) = instruction.inputs.split_at(spec.width);
-            let sent = match memory.kind {
-                AccessKind::Load | AccessKind::Tile => 0,
-                AccessKind::Store => usize::from(memory.bytes).div_ceil(4),
-                AccessKind::Atomic(AtomicOp::Cas) => 2,
-                AccessKind::Atomic(_) => 1,
-            };
-            Event::Access(MemoryEvent {
-                cycle: now,
-                core: spec.index,
-                slot: instruction.slot,
-                sequence: instruction.sequence,
-                word: instruction.word,
-                memory,
-                writes: match memory.kind {
-                    AccessKind::Load => false,
-                    AccessKind::Store | AccessKind::Atomic(_) => true,
-                    AccessKind::Tile => ops.get(instruction.word).inst.op == Op::MmaStoreC,
-                },
-                scope: instruction.scope,
-                mask: instruction.mask,
-                addresses,
-                strides: &behind[..spec.width],
-                sent: &behind[..sent * spec.width],
-                rows: instruction.rows(),
-            })
-        });
-        if memory.space == Space::Local {
-            let local = &mut *self.local;
-            let (bank_bytes, width) = (local.bank_bytes(), spec.width);
-            let mut count = || {
-                let mut lanes = [0; MAX_WAVE_WIDTH];
-                let passes = |row| local.passes(instruction.row_addresses(row, width, &mut lanes), memory);
-                (0..instruction.rows()).map(passes).sum()
-            };
-            let passes = match shape {
-                Some(shape) => shape.passes(instruction.base(), bank_bytes, count),
-                None => count(),
-            };
-            lsu.head = Head::Local(now + Cycle::from(passes) - 1);
-            account.counters.local_accesses += 1;
-            account.counters.local_passes += u64::from(passes);
-            let access = LocalAccess { core: spec.index, word: instruction.word, passes };
-            probe.tell(EventKind::LocalAccess, || Event::LocalAccess(access));
-            return Ok(());
-        }
-        match memory.kind {
-            AccessKind::Load | AccessKind::Tile => account.counters.device_loads += 1,
-            AccessKind::Store => account.counters.device_stores += 1,
-            AccessKind::Atomic(_) => account.counters.device_atomics += 1,
-        }
-        let geometry = (lsu.line_bytes, lsu.sector_bytes);
-        match shape {
-            Some(shape) => shape.find_lines(instruction, spec.width, geometry),
-            None => instruction.find_lines(spec.width, geometry),
-        }
-        instruction.next_line = 0;
-        instruction.outstanding = 0;
-        lsu.head = Head::Device;
-        Ok(())
-    }
-
-    /// Tries the L1 access in the latch (L6).
-    fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
-        let lsu = &mut *self.lsu;
-        let Shared { spec, waves, account, .. } = &mut *self.retirement.shared;
-        let width = spec.width;
-        let instruction = &mut lsu.instructions[usize::from(index)];
-        let first = instruction.next_line == 0;
-        if instruction.returns && first && lsu.pending == lsu.pending_entries {
-            return;
-        }
-        if !P::ON && instruction.memory.kind == AccessKind::Store && self.l1.refuses_stores() {
-            return self.l1.refuse(now, Reject::Outgoing);
-        }
-        let line_bytes = lsu.line_bytes;
-        let line = instruction.lines[instruction.next_line];
-        let epoch = waves.releases.open();
-        let owner = Owner::new(index, instruction.next_line, instruction, epoch);
-        let (kind, payload) = (instruction.memory.kind, &mut lsu.payload);
-        if !lsu.payload_ready && matches!(kind, AccessKind::Store | AccessKind::Atomic(_)) {
-            instruction.payload(&line, line_bytes, width, payload);
-            lsu.payload_ready = true;
-        }
-        let operation = match kind {
-            AccessKind::Load | AccessKind::Tile => Operation::Load { sectors: line.sectors },
-            AccessKind::Store => Operation::Store { byte_mask: payload.byte_mask, data: &payload.data },
-            AccessKind::Atomic(op) => Operation::Atomic {
-                op,
-                scope: instruction.scope,
-                byte_mask: payload.byte_mask,
-                data: &payload.data,
-                swap: payload.swap,
-            },
-        };
-        let hint = instruction.memory.hint;
-        let by = Requester::wave(spec.index as u16, instruction.slot, instruction.word);
-        let (line, owner_bits, epoch) = (u64::from(line.address), owner.0, epoch as u8);
-        let access = Access { operation, hint, line, by, owner: owner_bits, epoch };
-        let before =
-            probe.wants(EventKind::LineAccess).then(|| (*self.l1.counters(), self.l1.loses(&access)));
-        let result = self.l1.access(now, &access, &mut |_, values| {
-            if instruction.returns {
-                instruction.take_line(owner.line(), line_bytes, values, width);
-            }
-        });
-        if let Some((before, lost)) = before {
-            let counted = &self.l1.counters().since(&before);
-            let (core, word) = (spec.index, instruction.word);
-            let tried = LineAccess { cycle: now, core, word, access: &access, lost, counted };
-            probe.tell(EventKind::LineAccess, || Event::LineAccess(tried));
-        }
-        let Ok(on_the_way) = result else { return };
-        lsu.payload_ready = false;
-        lsu.sending = None;
-        account.counters.line_accesses += 1;
-        if on_the_way && owner.has(Owner::POSTED | Owner::CORE_SCOPE) {
-            waves.releases.store();
-        }
-        if instruction.returns {
-            lsu.pending += u32::from(first);
-            instruction.outstanding += 1;
-        }
-        instruction.next_line += 1;
-        if instruction.next_line < instruction.lines.len() {
-            return;
-        }
-        if !instruction.returns {
-            let retired = instruction.in_flight();
-            lsu.free.push(index);
-            self.retirement.retire_access(now, retired, ops, probe);
-        }
-    }
-
-    /// The last pass of a local access: moves the values and schedules the result.
-    fn perform_local<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
-        let lsu = &mut *self.lsu;
-        let Retirement { shared, file, .. } = &mut self.retirement;
-        let instruction = &mut lsu.instructions[usize::from(index)];
-        let workgroup = shared.waves.waves[instruction.slot].workgroup;
-        let bytes = self.local.part_mut(workgroup);
-        let width = shared.spec.width;
-        let op = ops.get(instruction.word);
-        let fragment = match instruction.fragment_of(op) {
-            None => &mut [],
-            Some((kind, index)) => {
-                let at = shared.spec.fragment_at(instruction.slot, kind, index as u8);
-                let rows = &mut file.fragments[at..][..FRAGMENT_ROWS * width];
-                if file.journal.is_kept() && op.inst.op != Op::MmaStoreC {
-                    let it = instruction.in_flight();
-                    file.journal.overwrites_fragment(it, at, rows);
-                    file.journal.is_written(it, now + lsu.local_latency);
-                }
-                rows
-            }
-        };
-        if !instruction.forgotten {
-            instruction.perform_and_keep(op, bytes, fragment, width);
-        }
-        if instruction.yields(op) {
-            if lsu.local_results.is_empty() {
-                lsu.local_result_at = now + lsu.local_latency;
-            }
-            lsu.local_results.push_back((now + lsu.local_latency, index));
-        } else {
-            let retired = instruction.in_flight();
-            lsu.free.push(index);
-            self.retirement.retire_access(now, retired, ops, probe);
-        }
     }
 }

@@ -28,13 +28,12 @@ impl Lsu {
         Misfit::in_range(self.queue.len() <= self.queue_entries, "queue")?;
         Misfit::in_range(self.pending <= self.pending_entries, "pending")?;
         Misfit::in_range(self.returning <= self.return_entries, "returning")?;
-        let local = self.local_results.iter().map(|(_, index)| index);
-        let mut indices = self.free.iter().chain(&self.queue).chain(&self.returns).chain(local);
+        let on_the_way = || self.local_results.iter().chain(self.reading()).map(|(_, index)| index);
+        let mut indices = self.free.iter().chain(&self.queue).chain(&self.returns).chain(on_the_way());
         Misfit::in_range(indices.all(|&index| usize::from(index) < count), "instructions")?;
-        // An instruction is free, in the queue, on its way from local memory, or returns.
+        // An instruction is free, in the queue, on its way from local memory or the banks of the L1, or returns.
         let mut listed = vec![0; count];
-        let local = self.local_results.iter().map(|(_, index)| index);
-        for &index in self.free.iter().chain(&self.queue).chain(&self.returns).chain(local) {
+        for &index in self.free.iter().chain(&self.queue).chain(&self.returns).chain(on_the_way()) {
             listed[usize::from(index)] += 1;
         }
         Misfit::agrees(listed.iter().all(|&times| times <= 1), "instructions")?;
@@ -70,7 +69,10 @@ impl Lsu {
         let mut returns = self.returns.iter().map(|&index| &self.instructions[usize::from(index)]);
         Misfit::agrees(returns.all(|it| it.returns), "returns")?;
         let mut local = self.local_results.iter().map(|&(at, _)| at).chain([self.local_result_at]);
-        Misfit::in_range(local.all(|at| may_plan(around.now, at)), "local_results")
+        Misfit::in_range(local.all(|at| may_plan(around.now, at)), "local_results")?;
+        let mut read = self.reading().map(|(_, index)| &self.instructions[usize::from(*index)]);
+        Misfit::agrees(read.all(|it| it.returns), "banked")?;
+        self.banked.as_ref().map_or(Ok(()), |banked| banked.check(around.now))
     }
 
     /// Refuses an instruction that its word is not. `waits`: it is in the queue, and nothing is known of its addresses.

@@ -152,7 +152,7 @@ impl Shape {
             && (!atomic || instruction.pattern.aligned)
     }
 
-    /// Passes over the banks of local memory, whose words have `bank_bytes` bytes. `count` computes them if
+    /// Passes over the banks of local memory or of the L1, whose words have `bank_bytes` bytes. `count` computes them if
     /// they are not known.
     #[inline]
     pub(super) fn passes(&mut self, base: u32, bank_bytes: u32, count: impl FnOnce() -> u32) -> u32 {
@@ -227,6 +227,7 @@ mod tests {
             lines: Vec::new(),
             next_line: 0,
             outstanding: 0,
+            passes: 1,
         }
     }
 

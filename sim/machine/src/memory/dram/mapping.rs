@@ -1,6 +1,6 @@
 //! The place of a line in its channel (M5).
 
-use crate::config::Config;
+use crate::config::{AddressHash, Config};
 
 /// Place of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,7 +18,8 @@ pub(crate) struct Place {
 /// Let n = number in the slice × slices of the channel + index of the slice among them. Then n = ((row ×
 /// banks of a group + bank) × lines of a row + column) × bank groups + group. So the bursts of a line share a
 /// row, and consecutive lines alternate between bank groups, where tCCD_S applies. Group and bank are then
-/// XORed with the low bits of the row, so that a stride of whole rows does not hit one bank only.
+/// XORed with the low bits of the row, so that a stride of whole rows does not hit one bank only; with `dram.bank_hash: none`
+/// they stay.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mapping {
     slices_per_channel: u32,
@@ -27,6 +28,7 @@ pub(super) struct Mapping {
     bank_bits: u32,
     column_bits: u32,
     bursts_per_line: u32,
+    hash: AddressHash,
 }
 
 impl Mapping {
@@ -41,6 +43,7 @@ impl Mapping {
             bank_bits: (d.banks / d.bank_groups).trailing_zeros(),
             column_bits: (d.row_bytes / line_bytes).max(1).trailing_zeros(),
             bursts_per_line: (line_bytes / d.burst_bytes).max(1),
+            hash: d.bank_hash,
         }
     }
 
@@ -58,8 +61,9 @@ impl Mapping {
         let column = take(self.column_bits);
         let bank = take(self.bank_bits);
         let row = rest as u32;
-        let group = group ^ (row & ((1 << self.group_bits) - 1));
-        let bank = bank ^ (row >> self.group_bits & ((1 << self.bank_bits) - 1));
+        let low = if self.hash == AddressHash::Xor { row } else { 0 };
+        let group = group ^ (low & ((1 << self.group_bits) - 1));
+        let bank = bank ^ (low >> self.group_bits & ((1 << self.bank_bits) - 1));
         Place { bank: (group << self.bank_bits | bank) as u16, row, column: column * self.bursts_per_line }
     }
 }
@@ -71,9 +75,12 @@ mod tests {
     #[test]
     fn places_are_distinct_and_follow_the_formula() {
         // 4 groups × 4 banks, 16 lines a row, 4 bursts a line
-        for (slices, channels) in [(8, 4), (12, 6), (12, 12), (10, 5), (6, 1)] {
+        let machines = [(8, 4), (12, 6), (12, 12), (10, 5), (6, 1)];
+        let hashes = [AddressHash::Xor, AddressHash::None];
+        for ((slices, channels), hash) in machines.into_iter().flat_map(|m| hashes.map(|hash| (m, hash))) {
             let mut config = Config::example();
             (config.l2.slices, config.dram.channels) = (slices, channels);
+            config.dram.bank_hash = hash;
             let mapping = Mapping::new(&config);
             let mut seen = std::collections::HashSet::new();
             let mine = (0..slices as usize).filter(|slice| slice % channels as usize == 0);
@@ -82,8 +89,9 @@ mod tests {
                 assert!(seen.insert(place));
                 let n = index * (slices / channels) + slice as u32 / channels;
                 let row = n / 256;
-                let group = (n % 4) ^ (row % 4);
-                let bank = (n / 64 % 4) ^ (row / 4 % 4);
+                let low = if hash == AddressHash::Xor { row } else { 0 };
+                let group = (n % 4) ^ (low % 4);
+                let bank = (n / 64 % 4) ^ (low / 4 % 4);
                 assert_eq!(place, Place { bank: (group * 4 + bank) as u16, row, column: n / 4 % 16 * 4 });
             }
         }

@@ -438,7 +438,8 @@ impl Channel {
             self.overtaken = 0;
         }
         let latency = if entry.fetch.is_some() { self.spec.dram.t_cl } else { self.spec.dram.t_cwl };
-        let at = self.spec.ratio.cycle_after(now + Clock::from(latency) + burst_clocks);
+        let at =
+            self.spec.ratio.cycle_after(now + Clock::from(latency) + burst_clocks) + self.spec.round_trip;
         match entry.fetch {
             Some(mshr) => in_front.expect_fill(entry.slice, (at, mshr, entry.sectors), agenda),
             None => in_front.expect_written(entry.slice, (at, entry.epoch), agenda),

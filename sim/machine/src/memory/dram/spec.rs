@@ -3,6 +3,7 @@
 use super::mapping::Mapping;
 use super::ratio::ClockRatio;
 use super::timing::Clock;
+use crate::clock::Cycle;
 use crate::config::{Config, Dram};
 use crate::memory::geometry::{LineGeometry, LineNumber};
 
@@ -14,6 +15,9 @@ pub(super) struct Spec {
     pub(super) ratio: ClockRatio,
     /// Memory clocks of a burst on the data bus.
     pub(super) burst_clocks: Clock,
+    /// Cycles of the core clock from the slices or the bank to the channel and back. All are added on the way back: a delay
+    /// that all transfers have shifts what the channel does, and changes nothing else.
+    pub(super) round_trip: Cycle,
     /// Number of slices of this channel.
     pub(super) slices: usize,
     /// Per sector of a line: the bursts that contain it, as bits.
@@ -30,6 +34,7 @@ impl Spec {
             mapping: Mapping::new(config),
             ratio: ClockRatio::new(config),
             burst_clocks: Clock::from(dram.burst_clocks()),
+            round_trip: 2 * Cycle::from(dram.latency_cycles),
             slices: (config.l2.slices / dram.channels) as usize,
             bursts_of: bursts_of_sectors(LineGeometry::new(config), dram.burst_bytes),
             geometry: LineGeometry::new(config),

@@ -107,8 +107,8 @@ impl Ends for RequestEnds<'_> {
         if self.slices[slice].has_room() { Room::Now } else { Room::Unknown }
     }
 
-    fn deliver(&mut self, _: Cycle, slice: usize, request: Request, bytes: u32, cycles: Cycle, _: Cycle) {
-        self.slices[slice].accept(request, self.agenda);
+    fn deliver(&mut self, now: Cycle, slice: usize, request: Request, bytes: u32, cycles: Cycle, _: Cycle) {
+        self.slices[slice].accept(now, request, self.agenda);
         self.counters.requests += 1;
         self.counters.request_bytes += u64::from(bytes);
         self.counters.request_port_busy_cycles += cycles;

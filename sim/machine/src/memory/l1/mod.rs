@@ -118,7 +118,7 @@ impl L1 {
         };
         let (plugins, line_bytes) = (&config.plugins, l1.line_bytes);
         let place = CachePlace { plugins, level: 1, index: core, line_bytes };
-        let tags = Tags::new(l1.bytes, l1.ways, l1.replacement, &place);
+        let tags = Tags::new(l1.bytes, l1.ways, l1.replacement, &place).hashed_by(l1.set_hash);
         let frames = tags.frames();
         let listens = matches!(config.core.issue.policy, IssuePolicy::PlugIn(_));
         L1 {
@@ -151,7 +151,7 @@ impl L1 {
         self.mshrs.in_use()
     }
 
-    /// Takes an access, at most one a cycle. The response to a hit is ready `hit_latency_cycles` later; a
+    /// Takes an access, at most `tags_per_cycle` a cycle. The response to a hit is ready `hit_latency_cycles` later; a
     /// request can leave from the next cycle on. An access gets one response. An atomic that the L1 performs
     /// and writes through gets two: the old words, and `Stored` when its result has reached the L2. A store
     /// that stays in the L1 gets none.
@@ -303,11 +303,11 @@ impl L1 {
         } += 1;
     }
 
-    /// Takes the response of this cycle, if there is one: the one that has been ready for longest, a reply's
-    /// before a hit's (M12).
+    /// Takes a response of this cycle, if there is one: the one that has been ready for longest, a reply's
+    /// before a hit's (M12). After the last one of a cycle the others are for the next.
     #[inline]
-    pub(crate) fn take_response(&mut self, now: Cycle) -> Option<Response> {
-        let (response, of_hit) = self.responses.take(now)?;
+    pub(crate) fn take_response(&mut self, now: Cycle, is_last: bool) -> Option<Response> {
+        let (response, of_hit) = self.responses.take(now, is_last)?;
         if of_hit {
             self.unblock(Reject::Responses);
         }

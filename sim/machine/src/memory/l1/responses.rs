@@ -90,7 +90,7 @@ impl Queue {
     }
 }
 
-/// All responses of an L1. One a cycle is taken.
+/// All responses of an L1. `tags_per_cycle` a cycle are taken.
 #[derive(Debug, Clone, Capture)]
 #[sound]
 pub(super) struct Responses {
@@ -112,7 +112,7 @@ const REPLIES: u32 = 2;
 impl Responses {
     /// No responses yet.
     pub(super) fn new(l1: &Parameters) -> Responses {
-        let hits = (l1.hit_latency_cycles + SPARE_HITS) as usize;
+        let hits = (l1.hit_latency_cycles * l1.tags_per_cycle + SPARE_HITS) as usize;
         let fills = (REPLIES * l1.mshr_merges) as usize;
         Responses { hits: Queue::new(hits), fills: Queue::new(fills), next: NEVER }
     }
@@ -166,17 +166,16 @@ impl Responses {
         self.next
     }
 
-    /// Takes the response of this cycle: the one that has been ready for longest, a reply's before a hit's.
-    /// The flag is true for a hit.
+    /// Takes a response of this cycle: the one that has been ready for longest, a reply's before a hit's. The flag is
+    /// true for a hit. After the last one of a cycle the others are for the next.
     #[inline]
-    pub(super) fn take(&mut self, now: Cycle) -> Option<(Response, bool)> {
+    pub(super) fn take(&mut self, now: Cycle, is_last: bool) -> Option<(Response, bool)> {
         if now < self.next {
             return None;
         }
         let of_hit = self.hits.ready_at < self.fills.ready_at;
         let response = if of_hit { self.hits.pop() } else { self.fills.pop() };
-        // One a cycle.
-        self.next = self.hits.ready_at.min(self.fills.ready_at).max(now + 1);
+        self.next = self.hits.ready_at.min(self.fills.ready_at).max(now + u64::from(is_last));
         Some((response, of_hit))
     }
 

@@ -107,7 +107,7 @@ impl Bench {
 
     /// Takes the response of this cycle: owner and first byte.
     pub(super) fn take(&mut self) -> Option<(u32, u8)> {
-        let response = self.l1.take_response(self.now)?;
+        let response = self.l1.take_response(self.now, true)?;
         Some((response.owner, self.served.get(&response.owner).map_or(0, |data| data[0])))
     }
 

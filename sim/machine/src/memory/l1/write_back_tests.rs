@@ -84,7 +84,7 @@ fn lines_of_a_closing_epoch_leave_one_a_cycle() {
     for request in &requests {
         assert!(bench.answer(request, 0));
         bench.tick();
-        let response = bench.l1.take_response(bench.now);
+        let response = bench.l1.take_response(bench.now, true);
         assert_eq!(response, Some(Response { owner: 0, kind: ResponseKind::WrittenBack }));
         bench.tick();
     }

@@ -18,7 +18,8 @@ impl Slice {
         &self,
     ) -> (impl Iterator<Item = &Request>, impl Iterator<Item = &Reply>) {
         let delayed = self.jitter.iter().flat_map(|jitter| jitter.requests());
-        let requests = self.input.iter().chain(self.cache.misses.all_waiting()).chain(delayed);
+        let far = self.far.iter().flat_map(|far| far.waiting()).map(|(_, request)| request);
+        let requests = self.input.iter().chain(self.cache.misses.all_waiting()).chain(far).chain(delayed);
         (requests, self.replies.iter().map(|(_, reply)| reply))
     }
 
@@ -64,6 +65,8 @@ impl Slice {
             .try_for_each(|reply| bounds.reply(reply))
             .map_err(|misfit| misfit.within("replies"))?;
         Misfit::in_range(self.replies.iter().all(|(at, _)| bounds.may_plan(*at)), "replies")?;
+        let mut arrivals = self.far.iter().flat_map(|far| far.waiting()).map(|&(at, _)| at);
+        Misfit::in_range(arrivals.all(|at| bounds.may_plan(at)), "far")?;
         Misfit::in_range(self.stall.is_before(bounds.now), "stall")?;
         let is_mine =
             |transfer: &Transfer| usize::from(transfer.slice) == me && transfer.is_placed_by(self.spec.hash);

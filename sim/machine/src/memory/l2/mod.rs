@@ -10,6 +10,7 @@
 
 mod access;
 mod check;
+mod far;
 mod jitter;
 mod records;
 mod release;
@@ -31,6 +32,7 @@ use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
 use crate::registry::PlugIn;
 use crate::stats::counters;
+use far::Far;
 use jitter::Delays;
 pub use jitter::Jitter;
 use release::{Releases, Writes};
@@ -95,6 +97,8 @@ pub(super) struct Slice {
     replies: VecDeque<(Cycle, Reply)>,
     to_memory: VecDeque<Transfer>,
     stall: Stall,
+    /// The way from other partitions, if it is longer.
+    far: Option<Box<Far>>,
     jitter: Option<Box<Delays>>,
     /// Write-backs that are not performed in memory yet.
     writes: Writes,
@@ -135,7 +139,7 @@ impl Slice {
         let l2 = &config.l2;
         let line_bytes = config.core.l1.line_bytes;
         let place = CachePlace { plugins: &config.plugins, level: 2, index, line_bytes };
-        let tags = Tags::new(l2.slice_bytes, l2.ways, l2.replacement, &place);
+        let tags = Tags::new(l2.slice_bytes, l2.ways, l2.replacement, &place).hashed_by(l2.set_hash);
         let frames = tags.frames();
         let spec = Spec::new(config, index, frames);
         Slice {
@@ -149,6 +153,7 @@ impl Slice {
             writes: Writes::default(),
             written: VecDeque::new(),
             releases: Releases::default(),
+            far: Far::new(config, index),
             jitter: None,
             atomics: None,
             hops: None,
@@ -178,10 +183,19 @@ impl Slice {
         self.input.len() + self.jitter.as_ref().map_or(0, |jitter| jitter.len()) < self.spec.input_capacity
     }
 
+    /// Takes a request of the network. One of another partition enters the queue later.
+    #[inline]
+    pub(super) fn accept(&mut self, now: Cycle, request: Request, agenda: &mut Agenda) {
+        debug_assert!(self.has_room(), "push into a full slice");
+        match &mut self.far {
+            Some(far) if far.is_way_of(&request) => agenda.at(self.block, far.accept(now, request)),
+            _ => self.enter(request, agenda),
+        }
+    }
+
     /// A request enters the queue. If others wait there, they plan the slice.
     #[inline]
-    pub(super) fn accept(&mut self, request: Request, agenda: &mut Agenda) {
-        debug_assert!(self.has_room(), "push into a full slice");
+    fn enter(&mut self, request: Request, agenda: &mut Agenda) {
         if self.input.is_empty() {
             agenda.now(self.block);
         }
@@ -191,6 +205,16 @@ impl Slice {
                 jitter.accept(request);
                 agenda.now(self.block);
             }
+        }
+    }
+
+    /// Requests of other partitions that have arrived enter the queue, as far as there is room: before those of the
+    /// network, which ask for room later.
+    fn admit(&mut self, now: Cycle, agenda: &mut Agenda) {
+        while self.has_room()
+            && let Some(request) = self.far.as_mut().and_then(|far| far.arrive(now))
+        {
+            self.enter(request, agenda);
         }
     }
 
@@ -269,6 +293,7 @@ impl Slice {
     pub(super) fn is_idle(&self) -> bool {
         self.input.is_empty()
             && self.jitter.as_ref().is_none_or(|jitter| jitter.len() == 0)
+            && self.far.as_ref().is_none_or(|far| far.waiting().is_empty())
             && self.replies.is_empty()
             && self.to_memory.is_empty()
             && self.cache.misses.is_empty()
@@ -284,6 +309,9 @@ impl Slice {
             {
                 self.hop(now, self.spec.geometry.address(line), HopKind::Fill);
             }
+        }
+        if self.far.is_some() {
+            self.admit(now, agenda);
         }
         if let Some(jitter) = &mut self.jitter {
             agenda.at(self.block, jitter.release(now, &mut self.input));
@@ -319,6 +347,10 @@ impl Slice {
                 agenda.soon(self.block);
             }
         }
+        if self.far.is_some() {
+            self.admit(now, agenda);
+            self.plan_arrival(now, agenda);
+        }
         if self.replies.len() > replies {
             effects.replied = self.replies.back().map(|&(ready, _)| ready);
         }
@@ -334,11 +366,24 @@ impl Slice {
         effects
     }
 
+    /// Plans the next request of another partition. One that has arrived and finds no room is planned by the request that
+    /// leaves the queue.
+    fn plan_arrival(&self, now: Cycle, agenda: &mut Agenda) {
+        let next = self.far.as_ref().map_or(NEVER, |far| far.next());
+        if next != NEVER && next > now {
+            agenda.at(self.block, next);
+        }
+    }
+
     /// Where a request for a line is in this slice, if it is here.
     pub(super) fn holder(&self, line: LineNumber) -> Option<Holder> {
         let address = self.spec.geometry.address(line);
         if let Some(place) = self.input.iter().position(|request| request.line == address) {
             return Some(Holder::SliceQueue { before: place });
+        }
+        let far = self.far.iter().flat_map(|far| far.waiting());
+        if let Some(place) = far.clone().position(|(_, request)| request.line == address) {
+            return Some(Holder::SliceQueue { before: self.input.len() + place });
         }
         if self.to_memory.iter().any(|transfer| transfer.line == line && transfer.fetch.is_some()) {
             return Some(Holder::SliceMiss);

@@ -34,7 +34,7 @@ impl Spec {
         let burst_sectors = config.dram.burst_bytes / geometry.sector_bytes();
         Spec {
             geometry,
-            hash: SliceHash::new(l2.slices),
+            hash: SliceHash::new(config),
             index: index as u16,
             hit_latency: Cycle::from(l2.hit_latency_cycles),
             sectors_per_burst: burst_sectors.clamp(1, geometry.sectors()),

@@ -36,20 +36,21 @@ impl Bench {
     }
 
     fn read(&mut self, tag: u32, line: u64, sectors: u8) {
-        self.slice.accept(Request::read(tag, line, sectors, CacheHint::Cached), &mut self.agenda);
+        self.slice.accept(self.now, Request::read(tag, line, sectors, CacheHint::Cached), &mut self.agenda);
     }
 
     fn write(&mut self, tag: u32, line: u64, byte_mask: u128, value: u8) {
         let data = [value; MAX_LINE_BYTES];
         let values = Values::new(byte_mask, &data, 0);
         let request = Request::write(tag, line, values, CacheHint::Cached, self.geometry);
-        self.slice.accept(request, &mut self.agenda);
+        self.slice.accept(self.now, request, &mut self.agenda);
     }
 
     fn add(&mut self, tag: u32, line: u64) {
         let mut data = [0; MAX_LINE_BYTES];
         data[0] = 1;
         self.slice.accept(
+            self.now,
             Request::atomic(tag, line, AtomicOp::Add, Values::new(0xF, &data, 0), self.geometry),
             &mut self.agenda,
         );
@@ -212,7 +213,7 @@ fn a_streaming_line_is_the_first_to_leave() {
     let mut bench = Bench::new(|_| {});
     bench.write(1, 0, u128::MAX, 9);
     bench.tick();
-    bench.slice.accept(Request::read(2, 128, 1, CacheHint::Streaming), &mut bench.agenda);
+    bench.slice.accept(bench.now, Request::read(2, 128, 1, CacheHint::Streaming), &mut bench.agenda);
     bench.tick();
     let fetch = bench.transfers();
     bench.bring(&fetch[0]);

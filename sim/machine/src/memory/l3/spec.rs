@@ -37,7 +37,7 @@ impl Spec {
         };
         Spec {
             geometry,
-            hash: SliceHash::new(config.l2.slices),
+            hash: SliceHash::new(config),
             channel: channel as usize,
             channels: config.dram.channels as usize,
             slices_of_channel: (config.l2.slices / config.dram.channels) as usize,

@@ -64,6 +64,25 @@ fn all_cores_get_what_the_slices_ports_carry() {
     assert!((ideal * 0.99..ideal * 1.05).contains(&cycles), "{cycles} cycles, {ideal} at best");
 }
 
+/// The way from another partition holds as many requests as it has cycles, so it takes no bandwidth (M39).
+#[test]
+fn a_long_way_between_partitions_keeps_its_bandwidth() {
+    let cycles = |latency| {
+        let mut config = Config::example();
+        config.cores = 2;
+        config.l2.partitions = 2;
+        config.l2.partition_latency_cycles = latency;
+        (config.l2.queue_entries, config.core.l1.mshrs) = (2, 256);
+        let mut rig = Rig::new(&config, addresses(1 << 20));
+        let line = |core: usize, i: u64| (core as u64 * 2000 + i) * 128;
+        stream(&mut rig, 2, 2000, line);
+        rig.drain();
+        stream(&mut rig, 2, 2000, line)
+    };
+    let (near, far) = (cycles(0), cycles(100));
+    assert!((9990.0..10_100.0).contains(&near) && far < near + 300.0, "{far} beside {near}");
+}
+
 /// Cycles per line in the middle half of a stream from memory.
 fn from_memory(config: &Config) -> (f64, Rig) {
     let mut rig = Rig::new(config, addresses(8 << 20));

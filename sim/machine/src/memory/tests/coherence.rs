@@ -166,7 +166,7 @@ fn a_release_takes_as_long_as_its_writes() {
         let mut rig = Rig::new(&config, vec![0; 1 << 20]);
         rig.drain();
         // The first sectors of lines in one slice, bank and row: one burst each.
-        let hash = SliceHash::new(config.l2.slices);
+        let hash = SliceHash::new(&config);
         let place = place_of(&config);
         let row = |line: u32| {
             let number = LineNumber(line);

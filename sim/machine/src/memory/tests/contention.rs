@@ -8,7 +8,7 @@ const SECTORS: u8 = 0xF;
 
 /// The first `count` lines from `first` on that lie in a slice.
 fn lines_of_slice(config: &Config, slice: usize, first: u64, count: usize) -> Vec<u64> {
-    let (hash, geometry) = (SliceHash::new(config.l2.slices), LineGeometry::new(config));
+    let (hash, geometry) = (SliceHash::new(config), LineGeometry::new(config));
     let all = (first / 128..).map(|i| i * 128);
     all.filter(|&line| hash.slice(geometry.number(line)) == slice).take(count).collect()
 }

@@ -104,7 +104,7 @@ fn an_l2_miss_adds_the_channel_by_the_state_of_its_bank() {
         let line_bytes = u64::from(config.core.l1.line_bytes);
         // One slice and one channel see only this test's traffic. Find lines of one slice in the same row,
         // and in another row of the same bank.
-        let hash = crate::memory::geometry::SliceHash::new(config.l2.slices);
+        let hash = crate::memory::geometry::SliceHash::new(&config);
         let geometry = crate::memory::geometry::LineGeometry::new(&config);
         let mapping = crate::memory::dram::place_of(&config);
         let place = |line: u64| {
@@ -192,4 +192,57 @@ fn an_atomic_of_the_workgroup_hits_in_the_l1_and_reaches_the_l2() {
     assert_eq!(seen[1].1, ResponseKind::Stored);
     assert_eq!(word_of(&rig.load(0, 0, 1).1, 8), 13);
     assert_eq!(word_of(&rig.load(1, 0, 1).1, 8), 13);
+}
+
+/// Rule M29: a miss takes the latency between slice and channel twice; a hit does not.
+#[test]
+fn the_way_to_memory_counts_there_and_back() {
+    for config in variants() {
+        let [near, far] = [0, 37].map(|latency| {
+            let mut config = config.clone();
+            config.dram.latency_cycles = latency;
+            config.dram.t_refi = 0;
+            let mut rig = Rig::new(&config, addresses(MEMORY));
+            let (miss, data) = rig.load(0, 8192, 1);
+            assert_eq!(word_of(&data, 0), 8192);
+            rig.l1s[0].invalidate();
+            let (hit, _) = rig.load(0, 8192, 1);
+            // A release waits for its writes.
+            rig.store_word(0, 4096, 5);
+            [miss, hit, rig.release()]
+        });
+        assert_eq!([far[0] - near[0], far[1] - near[1]], [74, 0], "{:?}", config.dram);
+        // It begins at another phase of the two clocks.
+        assert!((far[2] - near[2]).abs_diff(74) <= 1, "{near:?} {far:?} {:?}", config.dram);
+    }
+}
+
+/// Rule M39: a packet between partitions takes longer, and stays behind the packets of its core.
+#[test]
+fn a_slice_of_another_partition_takes_its_latency_there_and_back() {
+    for (cores, partitions) in [(4, 2), (4, 4), (6, 2)] {
+        let mut config = Config::example();
+        config.cores = cores;
+        config.l2.partitions = partitions;
+        config.l2.partition_latency_cycles = 23;
+        let mut rig = Rig::new(&config, addresses(MEMORY));
+        let hash = crate::memory::geometry::SliceHash::new(&config);
+        let geometry = crate::memory::geometry::LineGeometry::new(&config);
+        let mut found = std::collections::BTreeSet::new();
+        for line in (0..64).map(|line| line * 128) {
+            rig.load(0, line, 1);
+            rig.drain();
+            for core in 0..cores {
+                rig.l1s.iter_mut().for_each(|l1| l1.invalidate());
+                let (cycles, data) = rig.load(core as usize, line, 1);
+                let slice = hash.slice(geometry.number(line)) as u32;
+                let near = slice * partitions / config.l2.slices == core * partitions / cores;
+                found.insert((core, near));
+                let way = if near { 0 } else { 2 * 23 };
+                assert_eq!(cycles, l2_hit(&config, 1) + way, "core {core}, slice {slice}");
+                assert_eq!(word_of(&data, 0), line as u32);
+            }
+        }
+        assert_eq!(found.len() as u32, 2 * cores);
+    }
 }

@@ -46,7 +46,7 @@ impl Client {
 
     /// Takes the response of this cycle.
     pub(super) fn take(&mut self, now: Cycle) -> Option<Taken> {
-        let response = self.l1.take_response(now)?;
+        let response = self.l1.take_response(now, true)?;
         let data = self.served.get(&response.owner).copied().unwrap_or([0; MAX_LINE_BYTES]);
         Some(Taken { owner: response.owner, kind: response.kind, data })
     }

@@ -5,7 +5,7 @@
 //! between. Bytes of other cores in the same line may be stale.
 
 use super::*;
-use crate::config::{L3, Replacement, Topology, WritePolicy};
+use crate::config::{AddressHash, L3, Replacement, Topology, WritePolicy};
 use crate::registry::Requester;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg32;
@@ -376,7 +376,13 @@ fn machines() -> Vec<Config> {
     (tight.dram.channels, tight.l3.mshrs, tight.l3.mshr_merges, tight.l3.queue_entries) = (1, 1, 1, 1);
     tight.l3.bytes_per_cycle = 8;
     let back = with_l3(&machines[9], 2048, 4, Replacement::Random);
-    for machine in [large, tight, back] {
+    // Slices at two distances, and every choice of an address hash that is not the usual one.
+    let mut far = machines[1].clone();
+    far.cores = 4;
+    (far.l2.partitions, far.l2.partition_latency_cycles, far.dram.latency_cycles) = (2, 7, 9);
+    (far.core.l1.set_hash, far.l2.set_hash) = (AddressHash::Xor, AddressHash::Xor);
+    (far.l2.slice_hash, far.dram.bank_hash) = (AddressHash::None, AddressHash::None);
+    for machine in [large, tight, back, far] {
         assert!(machine.check().is_empty(), "{:?}", machine.check());
         machines.push(machine);
     }

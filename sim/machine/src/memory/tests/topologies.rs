@@ -46,7 +46,7 @@ fn way(topology: Topology, core: u64, slice: u64) -> Cycle {
 fn an_l2_hit_takes_the_links_there_and_back_beside_the_rest() {
     for topology in [Topology::Crossbar, Topology::Ring, Topology::Mesh, Topology::Edges] {
         let config = machine(topology);
-        let (hash, geometry) = (SliceHash::new(8), crate::memory::geometry::LineGeometry::new(&config));
+        let (hash, geometry) = (SliceHash::new(&config), crate::memory::geometry::LineGeometry::new(&config));
         let mut rig = Rig::new(&config, addresses(1 << 20));
         for line in (0..16).map(|i| i * 128) {
             let slice = hash.slice(geometry.number(line)) as u64;
