@@ -273,9 +273,10 @@ sections! {
         pub prefetch_entries: u32,
         /// Block between the L1 and its port to the interconnect.
         pub path: L1Path,
-        /// Lines of one wave instruction that the L1 looks up in a cycle, and responses that the core takes in one.
-        #[limits(range(1, 64).of("lines a cycle"))]
-        pub tags_per_cycle: u32,
+        /// Banks of the tags: in a cycle the L1 looks up one line of each, all of one wave instruction, and the core takes
+        /// as many responses. All bits of a line's number, by exclusive or, choose its bank.
+        #[limits(power_of_two(1, 16).of("banks"))]
+        pub tag_banks: u32,
         /// Banks of the data, each of which gives a load 4 bytes a cycle: words of a load that lie in one bank come one
         /// after the other. 0 for data that never hold a load up.
         #[limits(range(0, 256).of("banks"))]

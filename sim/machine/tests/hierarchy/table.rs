@@ -247,7 +247,7 @@ fn core() -> Vec<Sweep> {
         ),
         sweep("core.l1.set_hash", &[], "none", "xor", chain(&every(3, 1024), 6), MORE_L1_HITS),
         // Each lane has a line of its own.
-        sweep("core.l1.tags_per_cycle", &[("core.l1.mshrs", "16")], "1", "4", spread(64, 4), FASTER),
+        sweep("core.l1.tag_banks", &[("core.l1.mshrs", "16")], "1", "4", spread(64, 4), FASTER),
         sweep("core.l1.banks", &[], "0", "1", chain(&every(8, 64), 2), &[("core.l1_passes", Up)]),
         sweep(
             "core.local.banks",

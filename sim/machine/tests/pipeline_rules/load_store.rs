@@ -229,13 +229,13 @@ fn l6_one_l1_access_a_cycle() {
     }
 }
 
-/// With n tags a cycle the lines are accessed in groups of n, and as many responses are taken in a cycle.
+/// With n banks of tags, n lines in a row are accessed in one cycle, and as many responses are taken.
 #[test]
 fn l6_several_lines_a_cycle() {
-    for (tags, hit_latency) in [(1, 4), (2, 4), (3, 1), (4, 16), (64, 4)] {
+    for (tags, hit_latency) in [(1, 4), (2, 4), (4, 1), (4, 16), (16, 4)] {
         let mut config = machine();
         config.core.l1.hit_latency_cycles = hit_latency;
-        config.core.l1.tags_per_cycle = tags;
+        config.core.l1.tag_banks = tags;
         for (address, lines) in [("r2", 1u64), ("r4", 2), ("r5", 8)] {
             let groups = lines.div_ceil(tags.into());
             assert_eq!(hit(&config, address), 1 + groups + u64::from(hit_latency) + 1, "{address}, {tags}");
@@ -253,7 +253,7 @@ fn l6_several_lines_a_cycle() {
 #[test]
 fn l6_a_refused_line_is_tried_again_with_those_behind_it() {
     let mut config = machine();
-    config.core.l1.tags_per_cycle = 4;
+    config.core.l1.tag_banks = 4;
     config.interconnect.port_bytes_per_cycle = 1024;
     // Room for two requests. They are taken at 2. The first leaves at 3, and each later line follows a cycle after.
     config.interconnect.queue_entries = 2;
@@ -269,7 +269,7 @@ fn l9_loads_read_the_banks_one_after_the_other() {
     for (banks, passes) in [(0, [1, 1, 1, 1, 1, 1]), (32, [1, 1, 1, 2, 8, 1]), (4, [2, 4, 8, 8, 8, 1])] {
         let mut config = machine();
         config.core.l1.banks = banks;
-        config.core.l1.tags_per_cycle = 8;
+        config.core.l1.tag_banks = 8;
         for (address, passes) in ["r2", "r6", "r7", "r4", "r5", "r3"].iter().zip(passes) {
             let load = |register| format!("device_load_u32 r{register}, {address}\n");
             let text = format!("{}wait\na: {}b: {}c: {}", load(9), load(10), load(11), load(12));

@@ -89,14 +89,11 @@ fn l1(config: &Config, size: u32, progress: &mut dyn Listener) -> Result<Figure,
     let kernel = unrolled(config, &instruction, LANE, size)?;
     let (rate, _) = kernel.rate(config, progress)?;
     let bytes = f64::from(config.core.wave_width * LANE);
-    let groups = (config.core.wave_width * LANE).div_ceil(l1.line_bytes).div_ceil(l1.tags_per_cycle);
+    let groups = (config.core.wave_width * LANE).div_ceil(l1.line_bytes).div_ceil(l1.tag_banks);
     // From the first access to the response to the last one (L7, L8).
     let held = f64::from(groups - 1 + l1.hit_latency_cycles);
     let mut bounds = by_issue(config, 1, &kernel.work(config), bytes);
-    bounds.push(Bound::new(
-        bytes / f64::from(groups),
-        "core.l1.line_bytes, core.l1.tags_per_cycle lines a cycle",
-    ));
+    bounds.push(Bound::new(bytes / f64::from(groups), "core.l1.line_bytes, core.l1.tag_banks lines a cycle"));
     if l1.banks > 0 {
         bounds.push(Bound::new(f64::from(4 * l1.banks), "core.l1.banks, 4 bytes of each a cycle"));
     }

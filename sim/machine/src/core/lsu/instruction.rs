@@ -73,6 +73,8 @@ pub(crate) struct MemoryInstruction {
     pub(super) pattern: Pattern,
     pub(super) lines: Vec<LineAccess>,
     pub(super) next_line: usize,
+    /// The end of the lines that are in the latch before the L1.
+    pub(super) group_end: usize,
     pub(super) outstanding: u32,
     /// Passes over the banks of the L1; 1 if these do not hold it up.
     pub(super) passes: u32,
@@ -97,6 +99,7 @@ impl MemoryInstruction {
             pattern: Pattern::default(),
             lines: Vec::with_capacity(2 * width),
             next_line: 0,
+            group_end: 0,
             outstanding: 0,
             passes: 1,
         }

@@ -11,6 +11,7 @@ mod pattern;
 mod plausible;
 mod shape;
 mod stage;
+mod tag_banks;
 
 use super::collector::{Collector, Operands};
 use super::place::Place;
@@ -29,6 +30,7 @@ pub(super) use plausible::Around;
 pub(crate) use shape::Shapes;
 pub(super) use stage::LoadStore;
 use std::collections::VecDeque;
+use tag_banks::TagBanks;
 use wave_capture::Capture;
 use wave_isa::table::MemoryOp;
 
@@ -66,7 +68,7 @@ pub(crate) struct Lsu {
     #[spec]
     queue_entries: usize,
     head: Head,
-    /// The latch before the L1: the instruction whose next lines are tried, up to `tags_per_cycle` in a cycle.
+    /// The latch before the L1: the instruction whose next lines are tried, up to its `group_end`.
     sending: Option<u16>,
     /// The cycle in which an instruction last left the queue.
     shrunk_at: Cycle,
@@ -94,9 +96,8 @@ pub(crate) struct Lsu {
     shapes: Shapes,
     /// The data of the L1, if they are in banks.
     banked: Option<BankedData>,
-    /// Lines of an instruction that the L1 looks up in a cycle.
     #[spec]
-    tags_per_cycle: usize,
+    tag_banks: TagBanks,
     #[spec]
     local_latency: Cycle,
     #[spec]
@@ -133,7 +134,7 @@ impl Lsu {
             payload_ready: false,
             shapes: Shapes::default(),
             banked: BankedData::new(&core.l1),
-            tags_per_cycle: core.l1.tags_per_cycle as usize,
+            tag_banks: TagBanks::new(&core.l1),
             local_latency: Cycle::from(core.local.latency_cycles),
             line_bytes: core.l1.line_bytes,
             sector_bytes: core.l1.sector_bytes,

@@ -58,7 +58,7 @@ impl Lsu {
         if let Some(index) = self.sending {
             let sends = self.instructions.get(usize::from(index)).filter(|_| !is_free(usize::from(index)));
             let sends =
-                sends.is_some_and(|it| it.memory.space == Space::Device && it.next_line < it.lines.len());
+                sends.is_some_and(|it| it.memory.space == Space::Device && it.next_line < it.group_end);
             Misfit::agrees(sends, "sending")?;
         }
         let rows = self.returns.front().map(|&index| {
@@ -101,8 +101,10 @@ impl Lsu {
         }
         let mut again = it.clone();
         again.find_lines(width, (self.line_bytes, self.sector_bytes));
+        self.tag_banks.arrange(&mut again.lines);
         Misfit::agrees(again.lines == it.lines, "lines")?;
         Misfit::in_range(it.next_line <= it.lines.len(), "next_line")?;
+        Misfit::in_range(it.group_end <= it.lines.len(), "group_end")?;
         Misfit::in_range(it.outstanding as usize <= it.next_line, "outstanding")
     }
 

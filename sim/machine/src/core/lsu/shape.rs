@@ -226,6 +226,7 @@ mod tests {
             pattern: Pattern::default(),
             lines: Vec::new(),
             next_line: 0,
+            group_end: 0,
             outstanding: 0,
             passes: 1,
         }

@@ -39,8 +39,9 @@ impl LoadStore<'_> {
                 self.lsu.returns.push_back(index);
             }
         }
-        for place in 1..=self.lsu.tags_per_cycle {
-            let is_last = place == self.lsu.tags_per_cycle;
+        let most = self.lsu.tag_banks.count();
+        for place in 1..=most {
+            let is_last = place == most;
             let Some(response) = self.l1.take_response(now, is_last) else { break };
             self.receive_response(now, response);
         }
@@ -122,8 +123,10 @@ impl LoadStore<'_> {
             }
             Head::Device if self.lsu.sending.is_none() => {
                 self.lsu.sending = Some(index);
-                let instruction = &self.lsu.instructions[usize::from(index)];
-                if instruction.next_line + self.lsu.tags_per_cycle >= instruction.lines.len() {
+                let instruction = &mut self.lsu.instructions[usize::from(index)];
+                let (lines, next) = (&instruction.lines, instruction.next_line);
+                instruction.group_end = self.lsu.tag_banks.group_end(lines, next);
+                if instruction.group_end == instruction.lines.len() {
                     self.finish_head(now);
                 }
             }
@@ -212,6 +215,7 @@ impl LoadStore<'_> {
             Some(shape) => shape.find_lines(instruction, spec.width, geometry),
             None => instruction.find_lines(spec.width, geometry),
         }
+        lsu.tag_banks.arrange(&mut instruction.lines);
         if let (Some(banked), AccessKind::Load) = (&mut lsu.banked, memory.kind) {
             instruction.passes = instruction.passes_over(banked.banks(), shape, spec.width);
             account.counters.l1_passes += u64::from(instruction.passes);
@@ -285,7 +289,7 @@ impl LoadStore<'_> {
         }
         instruction.next_line += 1;
         let is_done = instruction.next_line == instruction.lines.len();
-        if is_done || instruction.next_line.is_multiple_of(lsu.tags_per_cycle) {
+        if instruction.next_line == instruction.group_end {
             lsu.sending = None;
         }
         if is_done && !instruction.returns {

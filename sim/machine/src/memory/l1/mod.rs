@@ -151,7 +151,7 @@ impl L1 {
         self.mshrs.in_use()
     }
 
-    /// Takes an access, at most `tags_per_cycle` a cycle. The response to a hit is ready `hit_latency_cycles` later; a
+    /// Takes an access, at most `tag_banks` a cycle. The response to a hit is ready `hit_latency_cycles` later; a
     /// request can leave from the next cycle on. An access gets one response. An atomic that the L1 performs
     /// and writes through gets two: the old words, and `Stored` when its result has reached the L2. A store
     /// that stays in the L1 gets none.

@@ -90,7 +90,7 @@ impl Queue {
     }
 }
 
-/// All responses of an L1. `tags_per_cycle` a cycle are taken.
+/// All responses of an L1. `tag_banks` a cycle are taken.
 #[derive(Debug, Clone, Capture)]
 #[sound]
 pub(super) struct Responses {
@@ -112,7 +112,7 @@ const REPLIES: u32 = 2;
 impl Responses {
     /// No responses yet.
     pub(super) fn new(l1: &Parameters) -> Responses {
-        let hits = (l1.hit_latency_cycles * l1.tags_per_cycle + SPARE_HITS) as usize;
+        let hits = (l1.hit_latency_cycles * l1.tag_banks + SPARE_HITS) as usize;
         let fills = (REPLIES * l1.mshr_merges) as usize;
         Responses { hits: Queue::new(hits), fills: Queue::new(fills), next: NEVER }
     }
