@@ -7,11 +7,16 @@ use wave_capture::Capture;
 use wave_isa::program::Launch;
 use wave_isa::{MMA_DIM, Special};
 
+/// Number of a context among those of a machine.
+pub(crate) type ContextId = u8;
+
 /// A workgroup slot of a core.
 #[derive(Debug, Clone, Default, Capture)]
 pub(crate) struct Workgroup {
     /// Position in the grid.
     pub id: [u32; 3],
+    /// Whose workgroup it is.
+    pub context: ContextId,
     /// Wave slots that its waves still occupy.
     pub slots: SlotMask,
     /// True while it is resident.
@@ -25,6 +30,8 @@ pub(crate) struct Workgroup {
 pub struct Start {
     /// Position in the grid.
     pub id: [u32; 3],
+    /// Whose workgroup it is.
+    pub context: ContextId,
 }
 
 /// The position in a grid of the workgroup with this linear index.

@@ -6,6 +6,7 @@
 pub mod account;
 pub mod collector;
 mod completions;
+pub mod context;
 mod cycle;
 mod decode;
 mod dispatch;
@@ -49,4 +50,4 @@ pub(crate) mod write_ports;
 mod writeback;
 
 pub use cycle::{Core, Links};
-pub use spec::CoreLaunch;
+pub(crate) use spec::CoreRun;

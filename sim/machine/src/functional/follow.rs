@@ -99,7 +99,7 @@ impl Wave {
     /// The word of its next instruction.
     fn next_word(&self, lanes: &Lanes) -> u32 {
         match self.doing {
-            Doing::AtBarrier => self.word + lanes.ops.get(self.word).words,
+            Doing::AtBarrier => self.word + lanes.context.ops.get(self.word).words,
             _ => self.word,
         }
     }

@@ -10,11 +10,10 @@ use super::turn::{Lanes, Memories, Pause, Watch};
 use super::wave::{Doing, Wave, Workgroup};
 use super::{Limits, Progress, RunError, Standstill, Stop, Until};
 use crate::config::Config;
+use crate::core::context::Context;
 use crate::core::grid::{index_of, position};
-use crate::core::occupancy::Occupancy;
 use crate::core::report::{WaitsFor, WaveReport};
 use std::ops::Range;
-use wave_isa::program::Launch;
 
 /// Instructions of a turn.
 const TURN: u64 = 1024;
@@ -79,11 +78,13 @@ pub(super) enum Visit {
 }
 
 impl Grid {
-    pub(super) fn new(config: &Config, launch: &Launch, occupancy: Occupancy, uses_mma: bool) -> Grid {
+    /// The grid of a context, of which nothing has started.
+    pub(super) fn new(config: &Config, context: &Context) -> Grid {
+        let launch = context.launch();
         let depths = (config.core.divergence_depth as usize, config.core.call_depth as usize);
         Grid {
             places: Vec::new(),
-            most_places: config.cores as usize * occupancy.workgroups as usize,
+            most_places: config.cores as usize * context.occupancy.workgroups as usize,
             cores: config.cores as usize,
             size: launch.grid,
             next: 0,
@@ -91,7 +92,7 @@ impl Grid {
             total: launch.workgroups(),
             ended_steps: 0,
             poison: config.core.local_poison,
-            uses_mma,
+            uses_mma: context.ops.uses_mma,
             depths,
             stored: 0,
             turn: 0,
@@ -116,7 +117,7 @@ impl Grid {
         let bounds = |cycle, word| Bounds { cycle, word, limits };
         let bounds = match until {
             Until::End => bounds(u64::MAX, None),
-            Until::Pc(pc) => bounds(u64::MAX, Some(lanes.ops.word_at(pc))),
+            Until::Pc(pc) => bounds(u64::MAX, Some(lanes.context.ops.word_at(pc))),
             Until::Cycle(cycle) => return self.in_step(lanes, memory, &bounds(cycle, None), progress),
         };
         let mut idle = 0;
@@ -214,7 +215,7 @@ impl Grid {
 
     /// Adds a place that was never used; there is one.
     fn add_place(&mut self, lanes: &Lanes) {
-        let (shape, width) = (&lanes.shape, lanes.width);
+        let (shape, width) = (&lanes.context.shape, lanes.width);
         let wave = |id| Wave::new(id, shape, width, self.uses_mma, self.depths);
         let workgroup = Workgroup {
             id: [0; 3],
@@ -231,7 +232,7 @@ impl Grid {
         let id = self.next_id();
         let Place { workgroup, resident } = &mut self.places[place];
         let cycle = workgroup.last_cycle();
-        workgroup.start(id, &lanes.shape, lanes.width, self.poison, cycle);
+        workgroup.start(id, &lanes.context.shape, lanes.width, self.poison, cycle);
         *resident = true;
         self.next += 1;
     }
@@ -306,7 +307,7 @@ impl Grid {
         bounds: &Bounds<'_>,
     ) -> Result<Option<u32>, RunError> {
         let Limits { max_instructions, .. } = *bounds.limits;
-        for index in 0..lanes.shape.waves as usize {
+        for index in 0..lanes.context.shape.waves as usize {
             let workgroup = &mut self.places[place].workgroup;
             let wave = &mut workgroup.waves[index];
             match wave.doing {
@@ -356,13 +357,13 @@ impl Grid {
                 Pause::Barrier => {
                     wave.doing = Doing::AtBarrier;
                     workgroup.arrived += 1;
-                    lanes.counters.barriers += u64::from(workgroup.pass_barrier(&lanes.ops));
+                    lanes.counters.barriers += u64::from(workgroup.pass_barrier(&lanes.context.ops));
                 }
                 Pause::Ended => {
                     wave.doing = Doing::Ended;
                     workgroup.live -= 1;
                     // A barrier waits for live waves only, so the end of this one may release it.
-                    lanes.counters.barriers += u64::from(workgroup.pass_barrier(&lanes.ops));
+                    lanes.counters.barriers += u64::from(workgroup.pass_barrier(&lanes.context.ops));
                 }
             }
         }
@@ -508,7 +509,7 @@ impl Grid {
                     workgroup: workgroup.id,
                     wave: wave.id,
                     active: wave.control.active,
-                    pc: lanes.ops.pc(wave.word),
+                    pc: lanes.context.ops.pc(wave.word),
                     waits_for: match wave.doing {
                         Doing::AtBarrier => WaitsFor::Barrier(missing.clone()),
                         _ => WaitsFor::Turn,

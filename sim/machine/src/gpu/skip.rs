@@ -9,6 +9,7 @@ use super::machine::Machine;
 use super::{Progress, RunError};
 use crate::functional::{self, Execution, Footprint, Limits, Until};
 use crate::stats::CoreCounters;
+use std::sync::Arc;
 
 /// What came of workgroups that were to be skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,8 +43,8 @@ impl Machine {
         let (first, total) = (run.dispatcher.sent(), run.dispatcher.total());
         let range = first..total.min(first.saturating_add(workgroups));
         let bytes = memory.device_bytes() as usize;
-        let mut execution = Execution::of_workgroups(config, program, run.launch(), range.clone(), bytes)
-            .map_err(RunError::Launch)?;
+        let mut execution = Execution::of(config, program, Arc::clone(run.context()));
+        execution.confine(config, range.clone(), bytes);
         let limits = Limits { max_instructions: None, stop: run.options().stop };
         let (cycles, instructions) = (run.now() - run.start, run.instructions());
         let mut show = |now: functional::Progress| {

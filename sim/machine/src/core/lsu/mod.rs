@@ -10,6 +10,7 @@ mod plausible;
 mod shape;
 
 use super::collector::{Collector, Operands};
+use super::context::Contexts;
 use super::latches::Accesses;
 use super::place::Place;
 use super::probe::{Event, EventKind, LineAccess, LocalAccess, MemoryEvent, Probe};
@@ -17,7 +18,7 @@ use super::release::Epoch;
 use super::retire::Retirement;
 use super::shared::Shared;
 use super::slot::{InFlight, Slot};
-use super::uop::{MicroOp, MicroOps};
+use super::uop::MicroOp;
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
@@ -316,16 +317,16 @@ impl LoadStore<'_> {
     /// Takes the results of local memory and the L1. Write-back has worked already in this cycle, so they are written in
     /// the next at the earliest (W2).
     #[inline]
-    pub(super) fn receive<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+    pub(super) fn receive<P: Probe>(&mut self, now: Cycle, contexts: &Contexts, probe: &mut P) {
         if self.lsu.local_result_at <= now {
-            self.receive_local(now, ops, probe);
+            self.receive_local(now, contexts, probe);
         }
         if let Some(response) = self.l1.take_response(now) {
             self.receive_response(response);
         }
     }
 
-    fn receive_local<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+    fn receive_local<P: Probe>(&mut self, now: Cycle, contexts: &Contexts, probe: &mut P) {
         while let Some(&(at, index)) = self.lsu.local_results.front() {
             self.lsu.local_result_at = at;
             if at > now {
@@ -339,7 +340,7 @@ impl LoadStore<'_> {
                 // A tile goes to its fragment, which has its own write path, so it retires here.
                 let retired = instruction.in_flight();
                 self.lsu.free.push(index);
-                self.retirement.retire_access(now, retired, ops, probe);
+                self.retirement.retire_access(now, retired, contexts, probe);
             }
         }
         self.lsu.local_result_at = NEVER;
@@ -361,9 +362,9 @@ impl LoadStore<'_> {
 
     /// Tries the access in the latch before the L1 (L6). True if it has tried one.
     #[inline]
-    pub(super) fn try_latch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> bool {
+    pub(super) fn try_latch<P: Probe>(&mut self, now: Cycle, contexts: &Contexts, probe: &mut P) -> bool {
         let Some(index) = self.lsu.sending.filter(|_| !self.l1.is_blocked()) else { return false };
-        self.access_l1(now, index, ops, probe);
+        self.access_l1(now, index, contexts, probe);
         true
     }
 
@@ -375,7 +376,7 @@ impl LoadStore<'_> {
     pub(super) fn tick<P: Probe>(
         &mut self,
         now: Cycle,
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
         let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
@@ -388,11 +389,11 @@ impl LoadStore<'_> {
                 }
                 lsu.returning += 1;
             }
-            self.start_access(now, index, ops, probe)?;
+            self.start_access(now, index, contexts, probe)?;
         }
         match self.lsu.head {
             Head::Local(ends) if ends == now => {
-                self.perform_local(now, index, ops, probe);
+                self.perform_local(now, index, contexts, probe);
                 self.finish_head(now);
             }
             Head::Device if self.lsu.sending.is_none() => {
@@ -420,21 +421,22 @@ impl LoadStore<'_> {
         &mut self,
         now: Cycle,
         index: u16,
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
         let lsu = &mut *self.lsu;
-        let Shared { spec, account, .. } = &mut *self.retirement.shared;
+        let Shared { spec, waves, account, .. } = &mut *self.retirement.shared;
         let instruction = &mut lsu.instructions[usize::from(index)];
+        let context = waves.waves[instruction.slot].context;
         let size = match instruction.memory.space {
-            Space::Local => u64::from(spec.shape.launch.local_memory_bytes),
+            Space::Local => u64::from(contexts.of(context).launch().local_memory_bytes),
             Space::Device => lsu.device_bytes,
         };
         let shape = match instruction.locate(&mut lsu.shapes, size, spec.width) {
             Ok(shape) => shape,
             Err((lanes, kind)) => {
                 let (slot, word) = (instruction.slot, instruction.word);
-                return Err(self.retirement.shared.fault(now, slot, word, lanes, ops, kind));
+                return Err(self.retirement.shared.fault(now, slot, word, lanes, contexts, kind));
             }
         };
         let memory = instruction.memory;
@@ -456,7 +458,7 @@ impl LoadStore<'_> {
                 writes: match memory.kind {
                     AccessKind::Load => false,
                     AccessKind::Store | AccessKind::Atomic(_) => true,
-                    AccessKind::Tile => ops.get(instruction.word).inst.op == Op::MmaStoreC,
+                    AccessKind::Tile => contexts.op(context, instruction.word).inst.op == Op::MmaStoreC,
                 },
                 scope: instruction.scope,
                 mask: instruction.mask,
@@ -502,7 +504,7 @@ impl LoadStore<'_> {
     }
 
     /// Tries the L1 access in the latch (L6).
-    fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
+    fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, contexts: &Contexts, probe: &mut P) {
         let lsu = &mut *self.lsu;
         let Shared { spec, waves, account, .. } = &mut *self.retirement.shared;
         let width = spec.width;
@@ -569,19 +571,19 @@ impl LoadStore<'_> {
         if !instruction.returns {
             let retired = instruction.in_flight();
             lsu.free.push(index);
-            self.retirement.retire_access(now, retired, ops, probe);
+            self.retirement.retire_access(now, retired, contexts, probe);
         }
     }
 
     /// The last pass of a local access: moves the values and schedules the result.
-    fn perform_local<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
+    fn perform_local<P: Probe>(&mut self, now: Cycle, index: u16, contexts: &Contexts, probe: &mut P) {
         let lsu = &mut *self.lsu;
         let Retirement { shared, file, .. } = &mut self.retirement;
         let instruction = &mut lsu.instructions[usize::from(index)];
         let workgroup = shared.waves.waves[instruction.slot].workgroup;
         let bytes = self.local.part_mut(workgroup);
         let width = shared.spec.width;
-        let op = ops.get(instruction.word);
+        let op = shared.waves.op(instruction.slot, instruction.word, contexts);
         let fragment = match instruction.fragment_of(op) {
             None => &mut [],
             Some((kind, index)) => {
@@ -606,7 +608,7 @@ impl LoadStore<'_> {
         } else {
             let retired = instruction.in_flight();
             lsu.free.push(index);
-            self.retirement.retire_access(now, retired, ops, probe);
+            self.retirement.retire_access(now, retired, contexts, probe);
         }
     }
 }
