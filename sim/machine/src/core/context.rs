@@ -14,13 +14,13 @@ use wave_isa::program::{Launch, Program};
 
 /// What belongs to a launch.
 #[derive(Debug, Clone)]
-pub struct Context {
+pub(crate) struct Context {
     /// The launch, and what its workgroups have in common.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     /// The decoded kernel, and where its code lies.
-    pub ops: Arc<MicroOps>,
+    pub(crate) ops: Arc<MicroOps>,
     /// Workgroups and waves that fit on a core.
-    pub occupancy: Occupancy,
+    pub(crate) occupancy: Occupancy,
     /// Wave slots of a core for which there are registers.
     pub(crate) usable_slots: SlotMask,
 }
@@ -30,7 +30,7 @@ impl Context {
     ///
     /// # Errors
     /// If the launch cannot run on this machine.
-    pub fn new(config: &Config, program: &Program, launch: &Launch) -> Result<Context, LaunchError> {
+    pub(crate) fn new(config: &Config, program: &Program, launch: &Launch) -> Result<Context, LaunchError> {
         let occupancy = Occupancy::of(config, launch)?;
         let ops = MicroOps::decode(program, &program.kernels[launch.kernel], launch.registers, config);
         let usable = occupancy.slots_per_scheduler * config.core.schedulers;
@@ -43,7 +43,7 @@ impl Context {
     }
 
     /// The launch.
-    pub fn launch(&self) -> &Launch {
+    pub(crate) fn launch(&self) -> &Launch {
         &self.shape.launch
     }
 
@@ -54,31 +54,33 @@ impl Context {
 }
 
 /// The contexts that a machine runs, by their ids. A launch runs alone today, so there is one.
-#[derive(Debug, Clone, Default)]
-pub struct Contexts {
+#[derive(Debug, Clone)]
+pub(crate) struct Contexts {
     list: Vec<Arc<Context>>,
+    /// The programs again, at which the stages look for every instruction.
+    programs: Vec<Arc<MicroOps>>,
 }
 
 impl Contexts {
     /// The context of a launch that runs alone.
-    pub fn of_one(context: Context) -> Contexts {
-        Contexts { list: vec![Arc::new(context)] }
+    pub(crate) fn of_one(context: Context) -> Contexts {
+        Contexts { programs: vec![Arc::clone(&context.ops)], list: vec![Arc::new(context)] }
     }
 
     /// The context with this id.
     #[inline]
-    pub fn of(&self, id: ContextId) -> &Context {
+    pub(crate) fn of(&self, id: ContextId) -> &Context {
         &self.list[usize::from(id)]
     }
 
     /// The micro-operation at a word of a context's kernel.
     #[inline]
     pub(crate) fn op(&self, id: ContextId, word: u32) -> &MicroOp {
-        self.of(id).ops.get(word)
+        self.programs[usize::from(id)].get(word)
     }
 
     /// The contexts with their ids, in the order in which the dispatcher takes them.
-    pub fn iter(&self) -> impl Iterator<Item = (ContextId, &Arc<Context>)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ContextId, &Arc<Context>)> {
         (0..).zip(&self.list)
     }
 

@@ -149,7 +149,7 @@ impl Core {
     /// The first fault of a kernel in these cycles; the core must not be run again.
     // Never inlined, so that its machine code does not depend on the caller.
     #[inline(never)]
-    pub fn run<P: Probe>(
+    pub(crate) fn run<P: Probe>(
         &mut self,
         from: Cycle,
         to: Cycle,
@@ -385,4 +385,15 @@ impl Core {
     pub fn l1(&self) -> &L1 {
         &self.l1
     }
+}
+
+/// All of a core that a run begins anew, as text and bytes.
+#[cfg(test)]
+pub(crate) fn stages_of(core: &Core) -> (String, Vec<u8>) {
+    let mut to = Writer::default();
+    let Core { shared, schedulers, latches, fetch, file, lsu, local, wake, last_activity, .. } = core;
+    (schedulers.save(&mut to), latches.save(&mut to), fetch.save(&mut to), file.save(&mut to));
+    (lsu.save(&mut to), local.save(&mut to), wake.save(&mut to), last_activity.save(&mut to));
+    core.writes_back_all.save(&mut to);
+    (format!("{shared:?}"), to.into_bytes())
 }

@@ -48,7 +48,7 @@ pub(crate) fn index_of([i, j, k]: [u32; 3], grid: [u32; 3]) -> u64 {
 
 /// What all workgroups of a launch have in common.
 #[derive(Debug, Clone)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// The launch.
     pub launch: Launch,
     /// Waves of a workgroup.
@@ -61,7 +61,7 @@ pub struct Shape {
 
 impl Shape {
     /// A launch whose workgroups have so many waves.
-    pub fn new(launch: &Launch, waves: u32, config: &Config) -> Shape {
+    pub(crate) fn new(launch: &Launch, waves: u32, config: &Config) -> Shape {
         Shape {
             launch: launch.clone(),
             waves,
@@ -71,7 +71,7 @@ impl Shape {
     }
 
     /// The lanes of a wave on which a thread falls.
-    pub fn lanes(&self, wave_id: u32, width: u32) -> u64 {
+    pub(crate) fn lanes(&self, wave_id: u32, width: u32) -> u64 {
         u64::MAX >> (64 - (self.threads - wave_id * width).min(width))
     }
 

@@ -6,8 +6,8 @@
 pub mod account;
 pub mod collector;
 mod completions;
-pub mod context;
-mod cycle;
+pub(crate) mod context;
+pub(crate) mod cycle;
 mod decode;
 mod dispatch;
 pub mod divergence;

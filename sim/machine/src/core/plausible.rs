@@ -57,6 +57,8 @@ impl Core {
         let slots = self.slots() & contexts.usable_slots();
         Misfit::in_range(self.shared.waves.resident & !slots == 0, "resident")?;
         self.check_workgroups(contexts)?;
+        let most = contexts.alone().occupancy.workgroups as usize;
+        Misfit::in_range(waves.iter().all(|wave| wave.workgroup < most), "workgroup")?;
         let end = |slot: Slot| contexts.of(waves[slot].context).ops.end();
         let resident = |slot: usize| self.shared.waves.resident >> slot & 1 != 0;
         for (slot, wave) in self.shared.waves.waves.iter().enumerate().filter(|(slot, _)| resident(*slot)) {

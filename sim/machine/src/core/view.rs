@@ -77,7 +77,7 @@ impl<'c> CoreView<'c> {
     }
 
     /// The wave in a slot at the end of the cycle before `now`, if there is one.
-    pub fn wave_at(self, slot: Slot, now: Cycle, contexts: &Contexts) -> Option<WaveView> {
+    pub(crate) fn wave_at(self, slot: Slot, now: Cycle, contexts: &Contexts) -> Option<WaveView> {
         let is_there =
             slot < self.core.shared.waves.waves.len() && self.core.shared.waves.resident >> slot & 1 != 0;
         is_there.then(|| self.wave_view(now, self.wave_report(slot, contexts), contexts))
@@ -139,7 +139,7 @@ impl<'c> CoreView<'c> {
 
     /// All registers of a wave slot at the end of the cycle before `now`: register r is row r, of as many words as a
     /// wave has lanes.
-    pub fn registers(self, now: Cycle, slot: Slot, contexts: &Contexts) -> Vec<u32> {
+    pub(crate) fn registers(self, now: Cycle, slot: Slot, contexts: &Contexts) -> Vec<u32> {
         let (wave, width) = (&self.core.shared.waves.waves[slot], self.core.shared.spec.width);
         let rows = contexts.of(wave.context).rows_per_wave();
         let mut rows = self.core.file.registers[wave.first_row * width..][..rows * width].to_vec();

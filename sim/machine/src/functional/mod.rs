@@ -40,10 +40,10 @@ const FIRST_WINDOW: u64 = 1 << 14;
 /// Bounds of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
-    /// Stop with [`RunError::InstructionLimit`] instead of executing more wave instructions than this. Instructions
+    /// ExecutionStop with [`ExecutionError::InstructionLimit`] instead of executing more wave instructions than this. Instructions
     /// without effect count.
     pub max_instructions: Option<u64>,
-    /// Stop with [`RunError::Interrupted`] once this is true.
+    /// ExecutionStop with [`ExecutionError::Interrupted`] once this is true.
     pub stop: Option<&'static AtomicBool>,
 }
 
@@ -70,7 +70,7 @@ pub enum Until {
 
 /// Why a run stopped that may go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
+pub enum ExecutionStop {
     /// The launch has ended.
     End,
     /// Every wave has come to the nominal cycle, or waits for one that has.
@@ -84,9 +84,9 @@ pub enum Stop {
     },
 }
 
-/// Progress of a run.
+/// ExecutionProgress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct ExecutionProgress {
     /// Wave instructions executed, those without effect included.
     pub instructions: u64,
     /// Workgroups ended.
@@ -111,7 +111,7 @@ pub struct Standstill {
 
 /// Why a launch did not end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunError {
+pub enum ExecutionError {
     /// The kernel cannot run on this machine.
     Launch(LaunchError),
     /// The kernel did something illegal.
@@ -252,33 +252,33 @@ impl Execution {
     /// Executes the launch on this device memory. `progress` is called now and then.
     ///
     /// # Errors
-    /// See [`RunError`]. After [`RunError::InstructionLimit`] and [`RunError::Interrupted`] it can go on.
+    /// See [`ExecutionError`]. After [`ExecutionError::InstructionLimit`] and [`ExecutionError::Interrupted`] it can go on.
     pub fn advance(
         &mut self,
         memory: &mut [u8],
         until: Until,
         limits: &Limits,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Stop, RunError> {
+        progress: &mut dyn FnMut(ExecutionProgress),
+    ) -> Result<ExecutionStop, ExecutionError> {
         self.grid.advance(&mut self.lanes, memory, until, limits, progress)
     }
 
     /// Executes the launch to the beginning of the nominal cycle in which the first wave comes to an instruction: a byte
-    /// offset in the code section, as in [`MicroOps::pc`]. Gives [`Stop::Cycle`] then, and [`Stop::End`] if no wave
+    /// offset in the code section, as in [`MicroOps::pc`]. Gives [`ExecutionStop::Cycle`] then, and [`ExecutionStop::End`] if no wave
     /// comes to it from here on. In a program whose waves poll, the first wave to come to it may depend on how far the
     /// executor looks ahead; it then stands near the instruction.
     ///
     /// It executes most of the launch twice, and needs room for another copy of device memory.
     ///
     /// # Errors
-    /// See [`RunError`]; after an error the launch cannot go on.
+    /// See [`ExecutionError`]; after an error the launch cannot go on.
     pub fn reach(
         &mut self,
         memory: &mut [u8],
         pc: u32,
         limits: &Limits,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Stop, RunError> {
+        progress: &mut dyn FnMut(ExecutionProgress),
+    ) -> Result<ExecutionStop, ExecutionError> {
         let word = self.lanes.context.ops.word_at(pc);
         // It looks in windows, each twice as long as the one before, so that it copies little and goes back little.
         let (mut end, mut window) = (self.cycle(), FIRST_WINDOW);
@@ -293,7 +293,7 @@ impl Execution {
                 return self.advance(memory, Until::Cycle(cycle), limits, progress);
             }
             if self.is_over() {
-                return Ok(Stop::End);
+                return Ok(ExecutionStop::End);
             }
         }
     }
@@ -334,16 +334,16 @@ impl Execution {
 /// Executes a launch to its end on this device memory. `progress` is called now and then.
 ///
 /// # Errors
-/// See [`RunError`].
+/// See [`ExecutionError`].
 pub fn run(
     config: &Config,
     program: &Program,
     launch: &Launch,
     memory: &mut [u8],
     limits: &Limits,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Report, RunError> {
-    let mut execution = Execution::new(config, program, launch).map_err(RunError::Launch)?;
+    progress: &mut dyn FnMut(ExecutionProgress),
+) -> Result<Report, ExecutionError> {
+    let mut execution = Execution::new(config, program, launch).map_err(ExecutionError::Launch)?;
     execution.advance(memory, Until::End, limits, progress)?;
     Ok(execution.report())
 }

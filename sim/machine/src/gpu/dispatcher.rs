@@ -370,6 +370,28 @@ mod tests {
     }
 
     #[test]
+    fn contexts_are_sent_one_after_the_other() {
+        let config = Config::example();
+        let (starts, mut at_core) = link(16, 1);
+        let (_from_core, done) = link(16, 1);
+        let mut dispatcher = Dispatcher::new(&config, vec![CoreLinks { starts, done }]);
+        let queued = |context| Queued { context, grid: [2, 2, 1], total: 4, next: 0, finished: 0 };
+        dispatcher.queue = vec![queued(0), queued(1)];
+        (dispatcher.free[0], dispatcher.free_slots) = (7, 7);
+        dispatcher.run(0, 10);
+        assert_eq!((dispatcher.sent(), dispatcher.total(), dispatcher.is_done()), (7, 8, false));
+        exchange(&mut dispatcher.cores[0].starts, &mut at_core);
+        let sent: Vec<Start> = at_core.entries().copied().collect();
+        let ids = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]];
+        let first = ids.map(|id| Start { id, context: 0 });
+        let second = ids.map(|id| Start { id, context: 1 });
+        assert_eq!(sent, [&first[..], &second[..3]].concat());
+        // What has run elsewhere is of the context that is sent.
+        dispatcher.pass(1);
+        assert_eq!(dispatcher.queue.iter().map(|one| one.finished).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
     fn r1_each_policy_picks_its_core() {
         let free = [2, 0, 3, 1];
         assert_eq!(picks(Dispatch::RoundRobin, &free, 6), [0, 2, 3, 0, 2, 2]);

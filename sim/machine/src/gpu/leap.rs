@@ -100,12 +100,12 @@ impl Machine {
         let (at, issued) = &companion.looked;
         let leap =
             Leap { config, now, sent: run.dispatcher.sent(), stands: &stands, looked: (*at, issued), cycles };
-        let mut show = |it: functional::Progress| progress(shown(now - run.start, it));
+        let mut show = |it: functional::ExecutionProgress| progress(shown(now - run.start, it));
         let stored = companion.memory.get_or_insert_with(|| companion.before.memory());
         let leapt = companion.execution.leap(stored, &leap, &limits, &mut show);
         let leapt = match leapt {
             Ok(leapt) => leapt,
-            Err(functional::RunError::Fault(fault)) => return Err(RunError::Fault(fault)),
+            Err(functional::ExecutionError::Fault(fault)) => return Err(RunError::Fault(fault)),
             Err(_) => return Err(RunError::Interrupted(run.no_progress(now))),
         };
         let Some(footprint) = companion.execution.take_footprint() else { return Ok(Leapt::Astray) };
@@ -155,12 +155,14 @@ impl Machine {
     ) -> Result<CoreCounters, RunError> {
         let limits = Limits { max_instructions: None, stop: options.stop };
         companion.execution.open();
-        let mut show = |it: functional::Progress| progress(shown(0, it));
+        let mut show = |it: functional::ExecutionProgress| progress(shown(0, it));
         let mut stored = companion.memory.take().unwrap_or_else(|| companion.before.memory());
         match companion.execution.advance(&mut stored, Until::End, &limits, &mut show) {
             Ok(_) => {}
-            Err(functional::RunError::Fault(fault)) => return Err(RunError::Fault(fault)),
-            Err(functional::RunError::NoProgress(_)) => return Err(RunError::NoProgress(Box::default())),
+            Err(functional::ExecutionError::Fault(fault)) => return Err(RunError::Fault(fault)),
+            Err(functional::ExecutionError::NoProgress(_)) => {
+                return Err(RunError::NoProgress(Box::default()));
+            }
             Err(_) => return Err(RunError::Interrupted(Box::default())),
         }
         self.memory_system().lend(|memory| {
@@ -184,7 +186,7 @@ impl Machine {
     }
 }
 
-fn shown(cycles: Cycle, it: functional::Progress) -> Progress {
+fn shown(cycles: Cycle, it: functional::ExecutionProgress) -> Progress {
     Progress {
         cycles,
         instructions: it.instructions,

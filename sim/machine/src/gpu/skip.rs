@@ -47,7 +47,7 @@ impl Machine {
         execution.confine(config, range.clone(), bytes);
         let limits = Limits { max_instructions: None, stop: run.options().stop };
         let (cycles, instructions) = (run.now() - run.start, run.instructions());
-        let mut show = |now: functional::Progress| {
+        let mut show = |now: functional::ExecutionProgress| {
             progress(Progress {
                 cycles,
                 instructions: instructions + now.instructions,
@@ -61,8 +61,8 @@ impl Machine {
             let skip = match ended {
                 Ok(_) if accepts(&counters) => Skip::Done(Box::new(counters)),
                 Ok(_) => Skip::Refused,
-                Err(functional::RunError::NoProgress(_)) => Skip::Waits,
-                Err(functional::RunError::Fault(fault)) => return (Err(RunError::Fault(fault)), None),
+                Err(functional::ExecutionError::NoProgress(_)) => Skip::Waits,
+                Err(functional::ExecutionError::Fault(fault)) => return (Err(RunError::Fault(fault)), None),
                 Err(_) => return (Err(RunError::Interrupted(run.no_progress(run.now()))), None),
             };
             let footprint = execution.take_footprint();

@@ -2,7 +2,7 @@
 
 use super::{kernel, tiny};
 use wave_isa::program::Fault;
-use wave_machine::functional::RunError;
+use wave_machine::functional::ExecutionError;
 use wave_machine::gpu::{self, Machine, RunOptions};
 
 /// Bodies of one wave that fault, so that no order of waves decides which.
