@@ -10,7 +10,7 @@ use super::work::Work;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Launch, Printed, Program};
 use wave_machine::config::Config;
-use wave_machine::functional::{Execution, Limits, RunError, Standstill, Until};
+use wave_machine::functional::{Execution, ExecutionError, Limits, Standstill, Until};
 use wave_machine::gpu::NoProgress;
 use wave_study::summary::{Outcome, Run, UntimedPart, UntimedStep, stuck};
 
@@ -189,7 +189,7 @@ pub(crate) fn run_ahead(
             }
             Err(error) => {
                 let fault = match &error {
-                    RunError::Fault(fault) => Some(fault.clone()),
+                    ExecutionError::Fault(fault) => Some(fault.clone()),
                     _ => None,
                 };
                 let outcome = outcome(error, &launch, &work.program, args).of_launch(number, all);
@@ -226,11 +226,11 @@ fn step(
     args: &MachineArgs,
     config: &Config,
     progress: &Progress,
-) -> Result<Execution, RunError> {
+) -> Result<Execution, ExecutionError> {
     let options = run_options(args);
     let limits = Limits { max_instructions: options.max_instructions, stop: options.stop };
     let mut show = |now| progress.show_untimed(now);
-    let mut execution = Execution::new(config, program, launch).map_err(RunError::Launch)?;
+    let mut execution = Execution::new(config, program, launch).map_err(ExecutionError::Launch)?;
     match place {
         None => execution.advance(memory, Until::End, &limits, &mut show),
         Some(Place::Cycle(cycle)) => execution.advance(memory, Until::Cycle(cycle), &limits, &mut show),
@@ -240,7 +240,7 @@ fn step(
 }
 
 /// Describes why a launch did not end.
-fn outcome(error: RunError, launch: &Launch, program: &Program, args: &MachineArgs) -> Outcome {
+fn outcome(error: ExecutionError, launch: &Launch, program: &Program, args: &MachineArgs) -> Outcome {
     let code = &program.kernels[launch.kernel];
     let kernel = &code.name;
     let stopped = |what: &str, standstill: Standstill| {
@@ -249,16 +249,16 @@ fn outcome(error: RunError, launch: &Launch, program: &Program, args: &MachineAr
         Outcome::Stopped(Diagnostic::error(format!("kernel `{kernel}` {what}\n{waves}")))
     };
     match error {
-        RunError::Launch(error) => super::execute::refused(kernel, &error),
-        RunError::Fault(fault) => Outcome::Fault(fault.diagnostic(program)),
-        RunError::NoProgress(at) => stopped(REPEATS, *at),
-        RunError::InstructionLimit(at) => {
+        ExecutionError::Launch(error) => super::execute::refused(kernel, &error),
+        ExecutionError::Fault(fault) => Outcome::Fault(fault.diagnostic(program)),
+        ExecutionError::NoProgress(at) => stopped(REPEATS, *at),
+        ExecutionError::InstructionLimit(at) => {
             let bound = args.max_instructions.unwrap_or_default();
             let what =
                 format!("has not ended after {bound} wave instructions, the bound of --max-instructions");
             stopped(&what, *at)
         }
-        RunError::Interrupted(at) => {
+        ExecutionError::Interrupted(at) => {
             stopped(&format!("was interrupted after {} wave instructions", at.instructions), *at)
         }
     }

@@ -113,7 +113,7 @@ impl Progress {
     }
 
     /// Updates the bar of the current launch, which has no timing.
-    pub(crate) fn show_untimed(&self, now: functional::Progress) {
+    pub(crate) fn show_untimed(&self, now: functional::ExecutionProgress) {
         self.show_launch((now.workgroups, now.total_workgroups), now.instructions, String::new);
     }
 

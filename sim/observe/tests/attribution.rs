@@ -194,7 +194,7 @@ fn machine(l1: (u32, u32), l2: (u32, u32)) -> Config {
     (config.core.l1.bytes, config.core.l1.ways) = (l1.0 * 128, l1.1);
     (config.l2.slices, config.l2.slice_bytes, config.l2.ways) = (1, l2.0 * 128, l2.1);
     (config.core.l1.replacement, config.l2.replacement) =
-        (config::Replacement::Lru, config::Replacement::Lru);
+        (config::ReplacementPolicy::Lru, config::ReplacementPolicy::Lru);
     config.dram.channels = 1;
     config
 }

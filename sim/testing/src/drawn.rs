@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_pcg::Pcg32;
 use std::ops::RangeInclusive;
-use wave_machine::config::{Config, Replacement, WritePolicy, load};
+use wave_machine::config::{Config, ReplacementPolicy, WritePolicy, load};
 
 /// A random machine.
 pub struct Machine {
@@ -93,7 +93,7 @@ pub fn memory(draw: &mut Draw<'_>) {
     let ways = draw.within("core.l1.ways", 1..=8);
     draw.of("core.l1.bytes", &[1, 2, 8, 32].map(|sets| line * ways * sets));
     draw.within("core.l1.hit_latency_cycles", 1..=40);
-    let replacements: Vec<&str> = Replacement::ALL.iter().map(|policy| policy.name()).collect();
+    let replacements: Vec<&str> = ReplacementPolicy::ALL.iter().map(|policy| policy.name()).collect();
     let write_policies: Vec<&str> = WritePolicy::ALL.iter().map(|policy| policy.name()).collect();
     draw.of("core.l1.replacement", &replacements);
     draw.of("core.l1.write_policy", &write_policies);

@@ -51,7 +51,7 @@ pub fn execute(
 ) -> Result<u64, Early> {
     match functional::run(config, program, launch, memory, limits, &mut |_| {}) {
         Ok(report) => Ok(report.counters.wave_instructions),
-        Err(functional::RunError::Fault(fault)) => Err(Early::Fault(fault)),
+        Err(functional::ExecutionError::Fault(fault)) => Err(Early::Fault(fault)),
         Err(other) => Err(Early::Other(format!("{other:?}"))),
     }
 }
@@ -79,7 +79,7 @@ pub fn hand_over(
     memory: &mut Vec<u8>,
 ) -> Result<u64, Early> {
     let early = |error| match error {
-        functional::RunError::Fault(fault) => Early::Fault(fault),
+        functional::ExecutionError::Fault(fault) => Early::Fault(fault),
         other => Early::Other(format!("{other:?}")),
     };
     let other = |error| Early::Other(format!("{error:?}"));
@@ -90,7 +90,7 @@ pub fn hand_over(
         Place::Pc(pc) => execution.reach(memory, pc, &limits, &mut progress),
     };
     let before = execution.report().counters.wave_instructions;
-    if stop.map_err(early)? == functional::Stop::End {
+    if stop.map_err(early)? == functional::ExecutionStop::End {
         return Ok(before);
     }
     let mut gpu = gpu::Machine::new(config.clone(), program.clone(), std::mem::take(memory));

@@ -180,8 +180,8 @@ fn functional(work: &Work, config: &Config) -> Result<Vec<u8>, Diagnostic> {
         let limits = Limits { stop: Some(interrupt::stop()), ..Limits::default() };
         functional::run(config, &work.program, launch, &mut memory, &limits, &mut |_| {}).map_err(
             |error| match error {
-                functional::RunError::Fault(fault) => fault.diagnostic(&work.program),
-                functional::RunError::Launch(error) => Diagnostic::error(error.message),
+                functional::ExecutionError::Fault(fault) => fault.diagnostic(&work.program),
+                functional::ExecutionError::Launch(error) => Diagnostic::error(error.message),
                 _ => Diagnostic::error("it does not end without a GPU either"),
             },
         )?;

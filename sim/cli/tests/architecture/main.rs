@@ -3,6 +3,7 @@
 
 mod core;
 mod imports;
+mod names;
 
 use imports::Sources;
 use std::collections::BTreeSet;

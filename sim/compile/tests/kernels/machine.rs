@@ -6,7 +6,7 @@ use wave_compile::ir::interpret::{Fault, Instance, Launch, Limits, Workgroup};
 use wave_compile::ir::{Constant, DataId, FunctionId, MemoryId, Module, PAGE_BYTES, Trap};
 use wave_compile::{Compiled, Options, compile};
 use wave_machine::config::{self, Config};
-use wave_machine::functional::{self, RunError};
+use wave_machine::functional::{self, ExecutionError};
 
 /// Workgroups and threads of a run.
 #[derive(Debug, Clone, Copy)]
@@ -114,7 +114,7 @@ pub(crate) fn execute(
     memory.truncate(own_bytes);
     match ended {
         Ok(_) => (None, memory),
-        Err(RunError::Fault(fault)) => {
+        Err(ExecutionError::Fault(fault)) => {
             let point = compiled.trap_at(fault.pc);
             let trap = point.map(|point| point.trap).unwrap_or_else(|| match fault.kind {
                 wave_isa::program::FaultKind::OutOfBounds { .. } => Trap::MemoryOutOfBounds,

@@ -73,7 +73,7 @@ choices! {
     }
 
     /// Which line of a set leaves a cache.
-    pub enum Replacement open Replacement {
+    pub enum ReplacementPolicy open Replacement {
         /// The one that has not been used for longest.
         Lru = "lru",
         /// The one that a binary tree of bits points to, each away from the half that was used last.

@@ -386,7 +386,7 @@ macro_rules! choices {
 }
 pub(super) use choices;
 
-/// Declares sections. Each field has a doc comment, a type and, for integers, `#[limits(...)]`. A section may
+/// Declares sections. A section whose struct has another name than in files says that one. Each field has a doc comment, a type and, for integers, `#[limits(...)]`. A section may
 /// have a directive, a key that exists only in files, and a field that is not a parameter and never in a
 /// file.
 macro_rules! sections {
@@ -395,7 +395,7 @@ macro_rules! sections {
         #[derive($($derive:ident),+)]
         $(#[directive($(#[doc = $raw_doc:literal])+ $raw_key:ident: $raw_type:ty)])?
         $(#[beside($(#[doc = $beside_doc:literal])+ $beside_key:ident: $beside_type:ty)])?
-        pub struct $name:ident {
+        pub struct $name:ident $(as $in_files:literal)? {
             $(
                 $(#[doc = $field_doc:literal])+
                 $(#[limits($limits:expr)])?
@@ -414,7 +414,7 @@ macro_rules! sections {
             impl $name {
                 /// Table of its parameters, for listings and checks.
                 pub(super) const SECTION: &Section = &Section {
-                    name: stringify!($name),
+                    name: sections!(@name $name $($in_files)?),
                     doc: concat!($($doc),+),
                     listed: Listed::Fields(&[$(Field {
                         key: stringify!($key),
@@ -460,7 +460,7 @@ macro_rules! sections {
             use serde::Deserialize;
             $(
                 #[derive(Debug, Clone, Default, Deserialize)]
-                #[serde(deny_unknown_fields, default)]
+                #[serde(deny_unknown_fields, default $(, rename = $in_files)?)]
                 pub(crate) struct $name {
                     $(
                         $(
@@ -474,6 +474,8 @@ macro_rules! sections {
             )+
         }
     };
+    (@name $name:ident) => { stringify!($name) };
+    (@name $name:ident $in_files:literal) => { $in_files };
     (@limits) => { None };
     (@limits $limits:expr) => { Some($limits) };
 }

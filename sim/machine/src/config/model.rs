@@ -47,7 +47,7 @@ sections! {
         #[limits(range(LEAST_DEVICE_MEMORY, 1 << 32).of("bytes"))]
         pub device_memory_bytes: u64,
         /// One core; all are alike.
-        pub core: Core,
+        pub core: CoreParameters,
         /// Dispatcher of workgroups.
         pub dispatcher: Dispatcher,
         /// Between the cores and the L2 slices.
@@ -73,7 +73,7 @@ sections! {
 
     /// One core, all of them alike: its limits, and the blocks inside it.
     #[derive(Debug, Clone, PartialEq)]
-    pub struct Core {
+    pub struct CoreParameters as "Core" {
         /// Lanes of a wave, W. Below 8, the least that the instruction set asks for, gives a warning.
         #[limits(power_of_two(1, 64).of("lanes"))]
         pub wave_width: u32,
@@ -128,7 +128,7 @@ sections! {
         /// Local memory timing.
         pub local: Local,
         /// First-level data cache.
-        pub l1: L1,
+        pub l1: L1Parameters,
         /// Value of every byte of local memory when a workgroup starts; its contents are undefined by the
         /// instruction set.
         #[limits(range(0, 255))]
@@ -247,7 +247,7 @@ sections! {
 
     /// First-level data cache of a core.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub struct L1 {
+    pub struct L1Parameters as "L1" {
         /// Capacity. Its sets (bytes / line / ways) are a power of two.
         #[limits(range(256, 64 << 20).of("bytes"))]
         pub bytes: u32,
@@ -263,7 +263,7 @@ sections! {
         /// Which bits of a line's number choose its set.
         pub set_hash: AddressHash,
         /// Which line leaves for a new one. `plru` needs ways that are a power of two.
-        pub replacement: Replacement,
+        pub replacement: ReplacementPolicy,
         /// What a store does. Atomics and uncached accesses are as their scope and hint say.
         pub write_policy: WritePolicy,
         /// Prefetcher: it requests lines before a wave does.
@@ -389,7 +389,7 @@ sections! {
         /// Which bits of a line's number in its slice choose its set.
         pub set_hash: AddressHash,
         /// Which line leaves for a new one. `plru` needs ways that are a power of two.
-        pub replacement: Replacement,
+        pub replacement: ReplacementPolicy,
         /// Cycles from a request at the slice to a hit's reply.
         #[limits(range(1, MAX_LATENCY).of("cycles"))]
         pub hit_latency_cycles: u32,
@@ -415,7 +415,7 @@ sections! {
         #[limits(range(1, 1024).of("ways"))]
         pub ways: u32,
         /// Which line leaves for a new one. `plru` needs ways that are a power of two.
-        pub replacement: Replacement,
+        pub replacement: ReplacementPolicy,
         /// Cycles from an access in the bank to a hit's first bytes at its slice of the L2.
         #[limits(range(1, MAX_LATENCY).of("cycles"))]
         pub hit_latency_cycles: u32,

@@ -1,6 +1,6 @@
 //! Registered plug-ins in a configuration: their names as choices, their parameters as sections of `plugins`.
 
-use super::choices::{Dispatch, IssuePolicy, L1Path, Prefetch, Replacement};
+use super::choices::{Dispatch, IssuePolicy, L1Path, Prefetch, ReplacementPolicy};
 use super::declare::{Choices, Field, Kind, Limits, Listed, Parameter, Section, Tree};
 use crate::registry::{PlugIn, Registry, Role, Values, installed, put};
 use serde::de::{DeserializeSeed, EnumAccess, Error, IgnoredAny, MapAccess, VariantAccess, Visitor};
@@ -18,7 +18,7 @@ pub fn install(registry: Registry) -> Result<(), Vec<Diagnostic>> {
     let names = |role: Role| -> Vec<&str> {
         match role {
             Role::Scheduler => IssuePolicy::ALL.iter().map(|policy| policy.name()).collect(),
-            Role::Replacement => Replacement::ALL.iter().map(|policy| policy.name()).collect(),
+            Role::Replacement => ReplacementPolicy::ALL.iter().map(|policy| policy.name()).collect(),
             Role::Prefetcher => Prefetch::ALL.iter().map(|prefetcher| prefetcher.name()).collect(),
             Role::Dispatch => Dispatch::ALL.iter().map(|policy| policy.name()).collect(),
             Role::Path => L1Path::ALL.iter().map(|path| path.name()).collect(),

@@ -1,7 +1,7 @@
 //! Table of the rules between parameters. They are checked for every configuration and printed with the
 //! parameters in `config explain` and the manual.
 
-use super::model::{Config, IssuePolicy, Replacement};
+use super::model::{Config, IssuePolicy, ReplacementPolicy};
 use wave_isa::diagnostic::Severity;
 
 /// A rule between parameters.
@@ -135,12 +135,12 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         &["core.l1.replacement", "core.l1.ways"],
         "the bits of plru form a tree over the ways, so ways must be a power of two",
-        |c| c.core.l1.replacement != Replacement::Plru || c.core.l1.ways.is_power_of_two(),
+        |c| c.core.l1.replacement != ReplacementPolicy::Plru || c.core.l1.ways.is_power_of_two(),
     ),
     rule(
         &["l2.replacement", "l2.ways"],
         "the bits of plru form a tree over the ways, so ways must be a power of two",
-        |c| c.l2.replacement != Replacement::Plru || c.l2.ways.is_power_of_two(),
+        |c| c.l2.replacement != ReplacementPolicy::Plru || c.l2.ways.is_power_of_two(),
     ),
     rule(
         &["l3.bank_bytes", "core.l1.line_bytes", "l3.ways"],
@@ -153,7 +153,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         &["l3.replacement", "l3.ways"],
         "the bits of plru form a tree over the ways, so ways must be a power of two",
-        |c| c.l3.replacement != Replacement::Plru || c.l3.ways.is_power_of_two(),
+        |c| c.l3.replacement != ReplacementPolicy::Plru || c.l3.ways.is_power_of_two(),
     ),
     rule(
         &["dram.channels", "l2.slices"],

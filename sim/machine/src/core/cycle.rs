@@ -2,11 +2,11 @@
 //! filled in the same cycle (rule P1).
 
 use super::account::Account;
-use super::collector::{Banks, Collectors};
+use super::context::Contexts;
 use super::decode::Decode;
 use super::dispatch::Dispatch;
 use super::fetch::{Fetch, FetchStage};
-use super::grid::{Start, Workgroup};
+use super::grid::{ContextId, Start, Workgroup};
 use super::issue::Issue;
 use super::latches::Latches;
 use super::lsu::local::LocalMemory;
@@ -18,21 +18,16 @@ use super::reply::Receive;
 use super::resolve::Resolve;
 use super::retire::Retirement;
 use super::scheduler::Scheduler;
-use super::scheduling::{self, next_choice, tell_events};
+use super::scheduling::{next_choice, tell_events};
 use super::shared::Shared;
-use super::spec::{CoreLaunch, Spec};
-use super::straight::Recent;
-use super::timing::UnitTiming;
-use super::uop::MicroOps;
+use super::spec::{CoreRun, Spec};
 use super::wave::Waves;
 use super::workgroup::{Arrival, Departure};
-use super::write_ports::WritePorts;
 use super::writeback::WriteBack;
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
 use crate::config::Config;
 use crate::memory::{L1, LineData, MemoryPort};
-use crate::stats::SlotUse;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit, Reader, Writer};
 use wave_isa::program::Fault;
 
 /// The core's ends of its links.
@@ -42,8 +37,8 @@ pub struct Links {
     pub port: MemoryPort,
     /// Workgroups from the dispatcher.
     pub starts: LinkRx<Start>,
-    /// One message to the dispatcher for each workgroup that has ended.
-    pub done: LinkTx<()>,
+    /// One message to the dispatcher for each workgroup that has ended: its context.
+    pub done: LinkTx<ContextId>,
 }
 
 /// One core of the machine.
@@ -70,57 +65,71 @@ pub struct Core {
 }
 
 impl Core {
-    /// A core without resident waves at cycle `start`.
-    pub fn new(
-        config: &Config,
-        index: u32,
-        launch: &CoreLaunch,
-        mut l1: L1,
-        links: Links,
-        start: Cycle,
-    ) -> Core {
-        l1.set_memory_bytes(launch.device_bytes);
+    /// A core without a context.
+    pub(crate) fn new(config: &Config, index: u32, l1: L1, links: Links) -> Core {
         let c = &config.core;
-        let spec = Spec::new(config, index, launch);
+        let spec = Spec::new(config, index);
         let schedulers = c.schedulers as usize;
-        let horizon = UnitTiming::horizon(&spec.units);
-        let slots = c.max_waves as usize;
-        let slots_of =
-            |s: usize| (0..slots).filter(|slot| slot % schedulers == s).fold(0, |m, slot| m | 1 << slot);
         Core {
-            schedulers: (0..schedulers)
-                .map(|s| Scheduler {
-                    slots: slots_of(s),
-                    last_issued: s,
-                    active_set: 0,
-                    registered: scheduling::registered(config, index, s as u32, slots_of(s)),
-                    changes_at: NEVER,
-                    collectors: Collectors::new(c.registers.collectors, spec.width),
-                    banks: Banks::new(c.registers.banks),
-                    recent: Recent::default(),
-                    waits_for: SlotUse::Empty,
-                    charged_until: start,
-                    unit_free_at: vec![0; c.units.len()],
-                    write_ports: WritePorts::new(c.registers.write_ports, horizon),
-                })
-                .collect(),
-            latches: Latches::new(schedulers, slots, &spec.units),
+            schedulers: (0..schedulers).map(|number| Scheduler::new(config, &spec, number, 0)).collect(),
+            latches: Latches::new(schedulers, c.max_waves as usize, &spec.units),
             fetch: Fetch::new(config),
-            file: RegisterFile::new(&spec, launch),
-            lsu: Lsu::new(config, launch.device_bytes),
-            local: LocalMemory::new(config, launch.max_workgroups, launch.shape.launch.local_memory_bytes),
+            file: RegisterFile::new(&spec),
+            lsu: Lsu::new(config, 0),
+            local: LocalMemory::new(config, 0, 0),
             l1,
             links,
             shared: Shared {
                 waves: Waves::new(config),
-                workgroups: vec![Workgroup::default(); launch.max_workgroups],
-                account: Account::new(start),
+                workgroups: vec![Workgroup::default(); c.max_workgroups as usize],
+                account: Account::new(0),
                 spec,
             },
             wake: NEVER,
-            last_activity: start,
+            last_activity: 0,
             writes_back_all: false,
         }
+    }
+
+    /// Begins a run of contexts. The core is idle. What it has of earlier runs is in the L1, the port and the links; the
+    /// stages begin as when the core was made, with an empty instruction cache, and with an acquire (M32).
+    pub(crate) fn begin(&mut self, config: &Config, contexts: &Contexts, run: &CoreRun) {
+        let Core { shared, schedulers, latches, fetch, file, lsu, local, l1, .. } = &mut *self;
+        let CoreRun { start, device_bytes, keeps_journal, .. } = *run;
+        let Shared { spec, waves, workgroups, account } = shared;
+        let context = contexts.alone();
+        spec.begin(run);
+        waves.clear(config, context);
+        workgroups.fill(Workgroup::default());
+        *account = Account::new(start);
+        for (number, scheduler) in schedulers.iter_mut().enumerate() {
+            *scheduler = Scheduler::new(config, spec, number, start);
+        }
+        latches.clear(schedulers.len(), config.core.max_waves as usize);
+        fetch.clear();
+        file.divide(context, spec.width, keeps_journal);
+        *lsu = Lsu::new(config, device_bytes);
+        let (parts, launch) = (context.occupancy.workgroups as usize, context.launch());
+        *local = LocalMemory::new(config, parts, launch.local_memory_bytes);
+        l1.set_memory_bytes(device_bytes);
+        // The last launch and the host may have written anything.
+        l1.invalidate();
+        (self.wake, self.last_activity, self.writes_back_all) = (NEVER, start, false);
+    }
+
+    /// Saves what is left of a run when it is over.
+    pub(crate) fn save_between_runs(&self, to: &mut Writer) {
+        self.l1.save(to);
+        self.links.save(to);
+    }
+
+    /// Puts back what [`save_between_runs`](Self::save_between_runs) has saved.
+    ///
+    /// # Errors
+    /// If it does not fit.
+    pub(crate) fn restore_between_runs(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        self.l1.restore(from)?;
+        self.links.restore(from)
     }
 
     /// Index of the core.
@@ -140,17 +149,17 @@ impl Core {
     /// The first fault of a kernel in these cycles; the core must not be run again.
     // Never inlined, so that its machine code does not depend on the caller.
     #[inline(never)]
-    pub fn run<P: Probe>(
+    pub(crate) fn run<P: Probe>(
         &mut self,
         from: Cycle,
         to: Cycle,
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) -> Result<Cycle, Box<Fault>> {
         let mut now = self.next_visit(from);
         while now < to {
             let idle = self.is_idle();
-            self.tick(now, ops, probe)?;
+            self.tick(now, contexts, probe)?;
             // Lines of code that no wave waits for may come to an idle core, also after the kernel's end.
             if !(idle && self.is_idle()) {
                 self.last_activity = now;
@@ -167,7 +176,7 @@ impl Core {
 
     /// Simulates one cycle. The calls are in the order of the stages, consumers first (rule P1). In many cycles only
     /// something between the load/store unit and the port moves; then the stages around that are left out.
-    fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> Result<(), Box<Fault>> {
+    fn tick<P: Probe>(&mut self, now: Cycle, contexts: &Contexts, probe: &mut P) -> Result<(), Box<Fault>> {
         let Core { shared, schedulers, latches, fetch, file, lsu, local, l1, links, wake, .. } = self;
         let Latches { fetch_to_decode: groups, issued, read, execute_to_write_back: completions } = latches;
         if !shared.spec.skip_idle {
@@ -182,10 +191,10 @@ impl Core {
             || fetch.wants_port()
             || shared.waves.releases.wants_port();
         if begins {
-            Arrival { shared, schedulers, file, local, starts: &mut links.starts }.tick(now);
+            Arrival { shared, schedulers, file, local, starts: &mut links.starts }.tick(now, contexts);
             let departure = Departure { shared, schedulers, done: &mut links.done };
             let mut resolve = Resolve { departure, issued, fetch, groups, l1 };
-            resolve.tick(now, ops, probe);
+            resolve.tick(now, contexts, probe);
             resolve.end_shadows(now);
             shared.waves.look_at_releases();
             // The instruction cache sends first: without code nothing moves.
@@ -193,7 +202,7 @@ impl Core {
             let line_bytes = shared.spec.line_bytes;
             shared.waves.releases.ask(now, line_bytes, &mut links.port, probe);
             let retirement = Retirement { shared, file, to_resolve: &mut issued.to_resolve };
-            WriteBack { retirement, schedulers, completions, lsu }.tick(now, ops, probe);
+            WriteBack { retirement, schedulers, completions, lsu }.tick(now, contexts, probe);
         }
         if (Receive { shared, fetch, l1, lsu, port: &mut links.port }).tick(now) {
             tell_events(l1, shared, schedulers);
@@ -201,21 +210,21 @@ impl Core {
         let retirement = Retirement { shared, file, to_resolve: &mut issued.to_resolve };
         let mut access = LoadStore { lsu, l1, local, retirement, queue_room: &mut read.to_lsu };
         if access.l1.next_response().min(access.lsu.next_result()) <= now {
-            access.receive(now, ops, probe);
+            access.receive(now, contexts, probe);
         }
-        if access.try_latch(now, ops, probe) {
+        if access.try_latch(now, contexts, probe) {
             tell_events(access.l1, access.retirement.shared, schedulers);
         }
-        access.tick(now, ops, probe)?;
+        access.tick(now, contexts, probe)?;
         if begins || shared.waves.stale() != 0 || fetch.has_filled() {
             // Fetch does not see the shadows that begin by an issue in this cycle (F1).
             let shadow = shared.waves.shadow;
-            Dispatch { shared, schedulers, file, issued, read, completions, lsu }.tick(now, ops, probe);
-            OperandRead { shared, schedulers, file, issued, read, completions }.tick(now, ops, probe);
-            Issue { shared, schedulers, file, latches: issued, completions }.tick(now, ops, probe)?;
-            Decode { shared, groups }.tick(now, ops, probe);
+            Dispatch { shared, schedulers, file, issued, read, completions, lsu }.tick(now, contexts, probe);
+            OperandRead { shared, schedulers, file, issued, read, completions }.tick(now, contexts, probe);
+            Issue { shared, schedulers, file, latches: issued, completions }.tick(now, contexts, probe)?;
+            Decode { shared, groups }.tick(now, contexts, probe);
             let mut stage = FetchStage { shared, schedulers, groups };
-            let requested = fetch.tick(now, shadow, &mut stage, ops, probe);
+            let requested = fetch.tick(now, shadow, &mut stage, contexts, probe);
             self.wake = if requested { now + 1 } else { self.next_event(now) };
         } else {
             self.wake = self.wake.min(self.handed_on(now));
@@ -319,7 +328,13 @@ impl Core {
 
     /// Simulates cycles `from..to` of an idle core whose L1 writes back its dirty lines, at the end of a
     /// kernel (M32).
-    pub(crate) fn run_release<P: Probe>(&mut self, from: Cycle, to: Cycle, ops: &MicroOps, probe: &mut P) {
+    pub(crate) fn run_release<P: Probe>(
+        &mut self,
+        from: Cycle,
+        to: Cycle,
+        contexts: &Contexts,
+        probe: &mut P,
+    ) {
         self.writes_back_all = true;
         let mut now = self.next_message(from);
         while now < to {
@@ -330,7 +345,7 @@ impl Core {
             }
             let retirement = Retirement { shared, file, to_resolve: &mut latches.issued.to_resolve };
             LoadStore { lsu, l1, local, retirement, queue_room: &mut latches.read.to_lsu }
-                .receive(now, ops, probe);
+                .receive(now, contexts, probe);
             let closing = self.closing();
             self.tick_l1(now, closing, probe);
             if !released {
@@ -361,12 +376,6 @@ impl Core {
             .for_each(|scheduler| account.settle(scheduler, next_start, spec.issue_width));
     }
 
-    /// Visits every cycle instead of skipping those in which nothing can happen.
-    pub(crate) fn visit_every_cycle(&mut self) {
-        self.shared.spec.skip_idle = false;
-        self.shared.spec.settles_early = false;
-    }
-
     /// Gives its L1 the values of memory; see [`L1::refresh`].
     pub(crate) fn refresh_l1(&mut self, line: impl Fn(u64) -> LineData) {
         self.l1.refresh(line);
@@ -376,9 +385,15 @@ impl Core {
     pub fn l1(&self) -> &L1 {
         &self.l1
     }
+}
 
-    /// Returns the L1 and the port, for the next launch.
-    pub(crate) fn into_parts(self) -> (L1, MemoryPort) {
-        (self.l1, self.links.port)
-    }
+/// All of a core that a run begins anew, as text and bytes.
+#[cfg(test)]
+pub(crate) fn stages_of(core: &Core) -> (String, Vec<u8>) {
+    let mut to = Writer::default();
+    let Core { shared, schedulers, latches, fetch, file, lsu, local, wake, last_activity, .. } = core;
+    (schedulers.save(&mut to), latches.save(&mut to), fetch.save(&mut to), file.save(&mut to));
+    (lsu.save(&mut to), local.save(&mut to), wake.save(&mut to), last_activity.save(&mut to));
+    core.writes_back_all.save(&mut to);
+    (format!("{shared:?}"), to.into_bytes())
 }

@@ -1,10 +1,10 @@
 //! The decode stage: the words of a group become one- and two-word instructions in the buffer of their wave.
 
+use super::context::Contexts;
 use super::latches::Groups;
 use super::probe::{Event, EventKind, Probe, Stage, StageEvent};
 use super::shared::Shared;
 use super::slot::SlotMask;
-use super::uop::MicroOps;
 use crate::clock::Cycle;
 
 /// The decode stage.
@@ -16,7 +16,7 @@ pub(super) struct Decode<'c> {
 
 impl Decode<'_> {
     /// Groups that arrive in this cycle enter the instruction buffers.
-    pub(super) fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+    pub(super) fn tick<P: Probe>(&mut self, now: Cycle, contexts: &Contexts, probe: &mut P) {
         let Shared { spec, waves, account, .. } = &mut *self.shared;
         while let Some(group) = self.groups.take(now) {
             if group.discarded {
@@ -26,7 +26,7 @@ impl Decode<'_> {
             let bit: SlotMask = 1 << group.slot;
             waves.fetching &= !bit;
             let wave = &mut waves.waves[group.slot];
-            let was_empty = wave.buffer.is_empty();
+            let (context, was_empty) = (wave.context, wave.buffer.is_empty());
             let mut push = |word| {
                 wave.buffer.push(word);
                 let (core, slot) = (spec.index, group.slot);
@@ -46,7 +46,7 @@ impl Decode<'_> {
                 word += 1;
             }
             while word < end {
-                let next = word + ops.get(word).words;
+                let next = word + contexts.op(context, word).words;
                 if next > end {
                     wave.straddling = true;
                     break;
@@ -56,7 +56,7 @@ impl Decode<'_> {
             }
             waves.buffer_grows(group.slot);
             if was_empty {
-                waves.refresh(group.slot, ops);
+                waves.refresh(group.slot, contexts);
             }
         }
     }

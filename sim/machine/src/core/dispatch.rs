@@ -7,6 +7,7 @@
 
 use super::collector::{NO_PLACE, Waiting, bank_of};
 use super::completions::Completions;
+use super::context::Contexts;
 use super::journal::Journal;
 use super::latches::{IssueLatches, ReadLatches};
 use super::lsu::Lsu;
@@ -15,7 +16,7 @@ use super::registers::RegisterFile;
 use super::scheduler::Scheduler;
 use super::shared::Shared;
 use super::slot::{InFlight, Slot};
-use super::uop::{Kind, MicroOp, MicroOps};
+use super::uop::{Kind, MicroOp};
 use super::wait::Wait;
 use crate::clock::{Cycle, NEVER};
 
@@ -37,7 +38,7 @@ pub(super) struct Dispatch<'c> {
 impl Dispatch<'_> {
     /// Instructions whose operands are read leave their collectors, oldest first. Each unit of a scheduler takes one a
     /// cycle, the load/store unit one of all schedulers (X1, X4).
-    pub(super) fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+    pub(super) fn tick<P: Probe>(&mut self, now: Cycle, contexts: &Contexts, probe: &mut P) {
         let mut leaving = std::mem::take(&mut self.read.settled);
         let mut changed = leaving | self.issued.to_dispatch.leave();
         while leaving != 0 {
@@ -46,17 +47,17 @@ impl Dispatch<'_> {
         }
         let mut fragments = std::mem::take(&mut self.read.fragments);
         while fragments != 0 {
-            self.finish_fragment_reads(fragments.trailing_zeros() as Slot, ops);
+            self.finish_fragment_reads(fragments.trailing_zeros() as Slot, contexts);
             fragments &= fragments - 1;
         }
         let mut due = self.read.to_dispatch.due(now);
         while due != 0 {
             let scheduler = due.trailing_zeros() as usize;
             due &= due - 1;
-            changed |= u32::from(self.dispatch_from(now, scheduler, ops, probe)) << scheduler;
+            changed |= u32::from(self.dispatch_from(now, scheduler, contexts, probe)) << scheduler;
         }
         if self.read.to_lsu.at() <= now {
-            changed |= self.dispatch_accesses(now, ops, probe);
+            changed |= self.dispatch_accesses(now, contexts, probe);
         }
         self.shared.waves.look_again(changed);
     }
@@ -66,7 +67,7 @@ impl Dispatch<'_> {
         &mut self,
         now: Cycle,
         scheduler: usize,
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) -> bool {
         let mut changed = false;
@@ -77,7 +78,7 @@ impl Dispatch<'_> {
             let collector = &collectors[place];
             let (here, waiting, it) = (place, collector.waiting, collector.in_flight());
             place = collectors.after(place);
-            let op = ops.get(it.word);
+            let op = self.shared.waves.op(it.slot, it.word, contexts);
             let tries = matches!(waiting, Waiting::Unit(at) | Waiting::WritePort(at) if at <= now);
             if !tries || !op.computes() {
                 before = here;
@@ -99,7 +100,7 @@ impl Dispatch<'_> {
             self.leave(scheduler, (before, here), step, probe);
             changed = true;
             if op.fragment_reads != 0 {
-                self.finish_fragment_reads(it.slot, ops);
+                self.finish_fragment_reads(it.slot, contexts);
             }
         }
         changed
@@ -119,18 +120,18 @@ impl Dispatch<'_> {
 
     /// The dispatch stage, for the load/store unit (X4). The scheduler after its last user is asked first. Returns the
     /// schedulers, as bits, of which it has changed a collector.
-    fn dispatch_accesses<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> u32 {
+    fn dispatch_accesses<P: Probe>(&mut self, now: Cycle, contexts: &Contexts, probe: &mut P) -> u32 {
         let mut changed = 0;
         let has_room = !self.read.to_lsu.is_empty() && self.lsu.has_room(now);
         if has_room && let Some(scheduler) = self.read.to_lsu.take_turn(self.schedulers.len()) {
-            self.dispatch_access(now, scheduler, ops, probe);
+            self.dispatch_access(now, scheduler, contexts, probe);
             changed |= 1 << scheduler;
         }
         let mut fresh = self.read.to_lsu.take_fresh();
         while fresh != 0 {
             let scheduler = fresh.trailing_zeros() as usize;
             fresh &= fresh - 1;
-            changed |= u32::from(self.keep_back_accesses(now, scheduler, ops, probe)) << scheduler;
+            changed |= u32::from(self.keep_back_accesses(now, scheduler, contexts, probe)) << scheduler;
         }
         let helps = has_room || self.lsu.shrinks(now);
         self.read.to_lsu.looked(now, helps);
@@ -138,13 +139,20 @@ impl Dispatch<'_> {
     }
 
     /// Sends the oldest memory instruction of a scheduler that has read its operands to the load/store unit.
-    fn dispatch_access<P: Probe>(&mut self, now: Cycle, scheduler: usize, ops: &MicroOps, probe: &mut P) {
+    fn dispatch_access<P: Probe>(
+        &mut self,
+        now: Cycle,
+        scheduler: usize,
+        contexts: &Contexts,
+        probe: &mut P,
+    ) {
         let collectors = &self.schedulers[scheduler].collectors;
         let mut found = None;
         let (mut before, mut place, mut others) = (NO_PLACE, collectors.first(), false);
         while place != NO_PLACE {
             let collector = &collectors[place];
-            if let Kind::Memory(memory) = ops.get(collector.word).kind
+            if let Kind::Memory(memory) =
+                self.shared.waves.op(collector.slot(), collector.word, contexts).kind
                 && !matches!(collector.waiting, Waiting::Banks(_))
             {
                 others = found.is_some();
@@ -161,9 +169,9 @@ impl Dispatch<'_> {
         }
         let Some((before, here, memory)) = found else { return };
         let it = collectors[here].in_flight();
-        let op = ops.get(it.word);
+        let op = self.shared.waves.op(it.slot, it.word, contexts);
         let operands =
-            collectors.operands(here, op, &self.file.registers, self.shared.spec.slot_rows(it.slot));
+            collectors.operands(here, op, &self.file.registers, self.shared.waves.waves[it.slot].first_row);
         self.lsu.accept(&collectors[here], op, memory, operands);
         self.leave(scheduler, (before, here), self.shared.step_of(now, it, Stage::Operands), probe);
     }
@@ -174,7 +182,7 @@ impl Dispatch<'_> {
         &mut self,
         now: Cycle,
         scheduler: usize,
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) -> bool {
         let mut changed = false;
@@ -182,12 +190,12 @@ impl Dispatch<'_> {
         while place != NO_PLACE {
             let collector = &self.schedulers[scheduler].collectors[place];
             let it = collector.in_flight();
-            let op = ops.get(it.word);
+            let op = self.shared.waves.op(it.slot, it.word, contexts);
             if let (Kind::Memory(_), Waiting::Unit(_)) = (op.kind, collector.waiting) {
                 let event = self.shared.step_of(now, it, Stage::Operands);
                 probe.tell(EventKind::Waits, || Event::Waits(Waits { event, why: Wait::Lsu }));
                 changed = true;
-                let base = self.shared.spec.slot_rows(it.slot);
+                let base = self.shared.waves.waves[it.slot].first_row;
                 let collectors = &mut self.schedulers[scheduler].collectors;
                 collectors[place].waiting = Waiting::Lsu;
                 collectors.keep(place, op, &self.file.registers, base);
@@ -199,12 +207,13 @@ impl Dispatch<'_> {
 
     /// Called when a matrix multiplication has left its collector: only fragments that others of its wave in
     /// collectors have yet to read stay locked.
-    fn finish_fragment_reads(&mut self, slot: Slot, ops: &MicroOps) {
+    fn finish_fragment_reads(&mut self, slot: Slot, contexts: &Contexts) {
         let scheduler = &self.schedulers[usize::from(self.shared.waves.waves[slot].scheduler)];
+        let context = self.shared.waves.waves[slot].context;
         let left = scheduler.collectors.iter().filter(|c| c.slot() == slot);
         self.shared.waves.waves[slot].reading_fragments =
-            left.fold(0, |reads, c| reads | ops.get(c.word).fragment_reads);
-        self.shared.waves.refresh(slot, ops);
+            left.fold(0, |reads, c| reads | contexts.op(context, c.word).fragment_reads);
+        self.shared.waves.refresh(slot, contexts);
     }
 }
 

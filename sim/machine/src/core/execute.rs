@@ -1,5 +1,6 @@
 //! What instructions for the execution units compute.
 
+use super::context::Contexts;
 use super::registers::RegisterFile;
 use super::shared::Shared;
 use super::slot::InFlight;
@@ -11,6 +12,8 @@ use wave_isa::{ExecClass, Op};
 pub(super) struct Execute<'c> {
     pub shared: &'c mut Shared,
     pub file: &'c mut RegisterFile,
+    /// Of whose launches special registers tell.
+    pub contexts: &'c Contexts,
 }
 
 impl Execute<'_> {
@@ -22,13 +25,12 @@ impl Execute<'_> {
             self.keep_overwritten(it, op);
         }
         let (slot, width) = (it.slot, self.shared.spec.width);
-        let rows = slot * self.shared.spec.rows_per_wave * width
-            ..(slot + 1) * self.shared.spec.rows_per_wave * width;
+        let first = self.shared.waves.waves[slot].first_row * width;
         if op.inst.op == Op::MovSr {
             let result = &mut self.file.result[..width];
-            self.shared.special_row(slot, op.inst.rs1, result);
+            self.shared.special_row(slot, op.inst.rs1, self.contexts, result);
             let register =
-                &mut self.file.registers[rows][usize::from(op.rows.destination) * width..][..width];
+                &mut self.file.registers[first + usize::from(op.rows.destination) * width..][..width];
             alu::merge(self.shared.spec.host, mask, &self.file.result[..width], register);
             return;
         }
@@ -43,7 +45,7 @@ impl Execute<'_> {
             alu::mma_compute(self.shared.spec.host, mask, a, b, &mut sums[..size]);
             return;
         }
-        let registers = &mut self.file.registers[rows];
+        let registers = &mut self.file.registers[first..];
         if op.class == ExecClass::IntDiv {
             let divisor = &registers[usize::from(op.rows.sources[1]) * width..][..width];
             let zeros = alu::zero_lanes(divisor) & mask;
@@ -60,8 +62,8 @@ impl Execute<'_> {
 
     /// Notes in the journal what the result of an instruction for an execution unit is about to overwrite.
     fn keep_overwritten(&mut self, it: InFlight, op: &MicroOp) {
-        let first =
-            (self.shared.spec.slot_rows(it.slot) + usize::from(op.rows.destination)) * self.shared.spec.width;
+        let first = self.shared.waves.waves[it.slot].first_row + usize::from(op.rows.destination);
+        let first = first * self.shared.spec.width;
         let rows =
             &self.file.registers[first..][..usize::from(op.rows.destination_rows) * self.shared.spec.width];
         let predicate = (op.predicate_write != 0).then(|| {

@@ -1,11 +1,11 @@
 //! The fetch stage: the arbiter and the instruction cache.
 
+use super::context::Contexts;
 use super::latches::{Group, Groups};
 use super::probe::{Event, EventKind, Probe, Stage, StageEvent, send};
 use super::scheduler::Scheduler;
 use super::shared::Shared;
 use super::slot::{Slot, SlotMask};
-use super::uop::MicroOps;
 use super::wave::Waves;
 use crate::clock::Cycle;
 use crate::config::Config;
@@ -95,6 +95,14 @@ impl Fetch {
             l1_line_bytes: u64::from(config.core.l1.line_bytes),
             l1_sectors: u8::MAX >> (8 - config.core.l1.line_bytes / config.core.l1.sector_bytes),
         }
+    }
+
+    /// Empties the cache, as when it was made.
+    pub(super) fn clear(&mut self) {
+        self.tags.fill(0);
+        self.misses.clear();
+        self.last.fill(0);
+        (self.served, self.has_filled) = (0, false);
     }
 
     fn sound(&self) -> Result<(), Misfit> {
@@ -189,7 +197,7 @@ impl Fetch {
         now: Cycle,
         shadow: SlotMask,
         stage: &mut FetchStage<'_>,
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) -> bool {
         self.has_filled = false;
@@ -211,7 +219,7 @@ impl Fetch {
                 0 => next_in_turn(candidates, self.last[scheduler]),
                 served => served.trailing_zeros() as Slot,
             };
-            if self.request_group(now, slot, stage, ops, probe) {
+            if self.request_group(now, slot, stage, contexts, probe) {
                 self.last[scheduler] = slot;
                 requested = true;
             }
@@ -225,12 +233,13 @@ impl Fetch {
         now: Cycle,
         slot: Slot,
         stage: &mut FetchStage<'_>,
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) -> bool {
         let Shared { spec, waves, account, .. } = &mut *stage.shared;
         let first = waves.waves[slot].fetch_word;
         // Groups and lines are aligned in the code section, not in the kernel.
+        let ops = &contexts.of(waves.waves[slot].context).ops;
         let address = ops.base + first;
         let words = (self.group_words - (address & (self.group_words - 1))).min(ops.end() - first);
         let line = address >> self.line_shift;

@@ -7,11 +7,16 @@ use wave_capture::Capture;
 use wave_isa::program::Launch;
 use wave_isa::{MMA_DIM, Special};
 
+/// Number of a context among those of a machine.
+pub(crate) type ContextId = u8;
+
 /// A workgroup slot of a core.
 #[derive(Debug, Clone, Default, Capture)]
 pub(crate) struct Workgroup {
     /// Position in the grid.
     pub id: [u32; 3],
+    /// Whose workgroup it is.
+    pub context: ContextId,
     /// Wave slots that its waves still occupy.
     pub slots: SlotMask,
     /// True while it is resident.
@@ -25,6 +30,8 @@ pub(crate) struct Workgroup {
 pub struct Start {
     /// Position in the grid.
     pub id: [u32; 3],
+    /// Whose workgroup it is.
+    pub context: ContextId,
 }
 
 /// The position in a grid of the workgroup with this linear index.
@@ -41,7 +48,7 @@ pub(crate) fn index_of([i, j, k]: [u32; 3], grid: [u32; 3]) -> u64 {
 
 /// What all workgroups of a launch have in common.
 #[derive(Debug, Clone)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// The launch.
     pub launch: Launch,
     /// Waves of a workgroup.
@@ -54,7 +61,7 @@ pub struct Shape {
 
 impl Shape {
     /// A launch whose workgroups have so many waves.
-    pub fn new(launch: &Launch, waves: u32, config: &Config) -> Shape {
+    pub(crate) fn new(launch: &Launch, waves: u32, config: &Config) -> Shape {
         Shape {
             launch: launch.clone(),
             waves,
@@ -64,7 +71,7 @@ impl Shape {
     }
 
     /// The lanes of a wave on which a thread falls.
-    pub fn lanes(&self, wave_id: u32, width: u32) -> u64 {
+    pub(crate) fn lanes(&self, wave_id: u32, width: u32) -> u64 {
         u64::MAX >> (64 - (self.threads - wave_id * width).min(width))
     }
 

@@ -8,27 +8,28 @@
 //! registers and local memory: what these hold is newer.
 
 use super::collector::{Collector, Waiting};
+use super::context::Contexts;
 use super::cycle::Core;
 use super::execute::Execute;
-use super::grid::Workgroup;
+use super::grid::{ContextId, Workgroup};
 use super::latches::Act;
 use super::scheduling::{tell_arrival, tell_end};
 use super::slot::{Slot, SlotMask, lanes_of};
 use super::standing::Standing;
-use super::uop::{Kind, MicroOps};
-use super::wave::Waves;
+use super::uop::Kind;
+use super::wave::{Member, Waves};
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
 use wave_isa::MMA_FRAGMENTS;
 
 impl Waves {
     /// Starts a wave in a free slot where it stands.
-    fn start_at(&mut self, slot: Slot, workgroup: usize, standing: &Standing<'_>, ops: &MicroOps) {
-        self.start(slot, standing.control.live, workgroup, standing.id);
+    fn start_at(&mut self, slot: Slot, member: Member, standing: &Standing<'_>, contexts: &Contexts) {
+        self.start(slot, standing.control.live, member);
         let wave = &mut self.waves[slot];
         wave.control.clone_from(standing.control);
         wave.predicates = standing.predicates;
-        let next = standing.next_word(ops);
+        let next = standing.next_word(&contexts.of(member.context).ops);
         if standing.at_barrier {
             wave.last_word = standing.word;
             self.at_barrier |= 1 << slot;
@@ -38,22 +39,43 @@ impl Waves {
     }
 
     /// Starts a wave in a slot, which may be taken.
-    fn replace(&mut self, slot: Slot, workgroup: usize, wave_id: u32) {
-        (self.waves[slot].workgroup, self.waves[slot].wave_id) = (workgroup, wave_id);
+    fn replace(&mut self, slot: Slot, member: Member) {
+        self.waves[slot].belongs_to(member);
         self.arrive(slot);
         self.ended &= !(1 << slot);
+    }
+}
+
+/// A workgroup that another executor hands over.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Handed<'a> {
+    /// The workgroup slot for it.
+    pub index: usize,
+    /// Position in the grid.
+    pub id: [u32; 3],
+    /// Whose workgroup it is.
+    pub context: ContextId,
+    /// Its local memory.
+    pub local: &'a [u8],
+}
+
+impl Handed<'_> {
+    /// Its wave with this index.
+    fn member(&self, wave_id: u32) -> Member {
+        Member { context: self.context, workgroup: self.index, wave_id }
     }
 }
 
 /// A core whose waves another executor hands over.
 pub(crate) struct Handover<'c> {
     core: &'c mut Core,
+    contexts: &'c Contexts,
 }
 
 impl<'c> Handover<'c> {
     /// To this core.
-    pub(crate) fn to(core: &'c mut Core) -> Handover<'c> {
-        Handover { core }
+    pub(crate) fn to(core: &'c mut Core, contexts: &'c Contexts) -> Handover<'c> {
+        Handover { core, contexts }
     }
 
     /// Puts a workgroup part-way into a free workgroup slot before the first cycle of a launch, which is `start`. Its
@@ -62,17 +84,17 @@ impl<'c> Handover<'c> {
     pub(crate) fn take_over<'a>(
         &mut self,
         start: Cycle,
-        (index, id): (usize, [u32; 3]),
-        local: &[u8],
+        workgroup: Handed<'_>,
         waves: impl Iterator<Item = Standing<'a>>,
-        ops: &MicroOps,
     ) {
+        let Handed { index, id, context, local } = workgroup;
+        let of = self.contexts.of(context);
         let mut slots: SlotMask = 0;
         for standing in waves {
-            let slot = index * self.core.shared.spec.shape.waves as usize + standing.id as usize;
-            assert!(self.core.shared.spec.usable_slots >> slot & 1 != 0, "the occupancy counts wave slots");
+            let slot = index * of.shape.waves as usize + standing.id as usize;
+            assert!(of.usable_slots >> slot & 1 != 0, "the occupancy counts wave slots");
             slots |= 1 << slot;
-            self.core.shared.waves.start_at(slot, index, &standing, ops);
+            self.core.shared.waves.start_at(slot, workgroup.member(standing.id), &standing, self.contexts);
             tell_arrival(start, slot, &mut self.core.shared, &mut self.core.schedulers);
             if self.core.file.journal.is_kept() {
                 self.core.file.journal.starts_wave(slot);
@@ -80,13 +102,14 @@ impl<'c> Handover<'c> {
             self.put_registers(slot, &standing);
         }
         self.core.local.fill(index, local);
-        self.core.shared.workgroups[index] = Workgroup { id, slots, resident: true, since: start };
+        self.core.shared.workgroups[index] = Workgroup { id, context, slots, resident: true, since: start };
         self.core.wake = start;
     }
 
     fn put_registers(&mut self, slot: Slot, standing: &Standing<'_>) {
-        let words = self.core.shared.spec.rows_per_wave * self.core.shared.spec.width;
-        self.core.file.registers[slot * words..][..words].copy_from_slice(standing.registers);
+        let first = self.core.shared.waves.waves[slot].first_row * self.core.shared.spec.width;
+        let registers = &mut self.core.file.registers[first..][..standing.registers.len()];
+        registers.copy_from_slice(standing.registers);
         if !self.core.file.fragments.is_empty() {
             let words = 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * self.core.shared.spec.width;
             self.core.file.fragments[slot * words..][..words].copy_from_slice(standing.fragments);
@@ -98,11 +121,10 @@ impl<'c> Handover<'c> {
     pub(crate) fn put<'a>(
         &mut self,
         now: Cycle,
-        (index, id): (usize, [u32; 3]),
-        local: &[u8],
+        workgroup: Handed<'_>,
         waves: impl Iterator<Item = Standing<'a>>,
-        ops: &MicroOps,
     ) {
+        let Handed { index, id, context, local } = workgroup;
         let Workgroup { id: before, slots, since, .. } = self.core.shared.workgroups[index];
         let is_other = before != id;
         // A barrier at which all have arrived is passed elsewhere.
@@ -112,7 +134,7 @@ impl<'c> Handover<'c> {
         let resident = self.core.shared.waves.resident;
         self.core.shared.account.settle_residents(now.saturating_sub(1), resident);
         let mut free = if is_other {
-            slots | !self.core.shared.waves.resident & self.core.shared.spec.usable_slots
+            slots | !self.core.shared.waves.resident & self.contexts.of(context).usable_slots
         } else {
             slots
         };
@@ -124,11 +146,11 @@ impl<'c> Handover<'c> {
             free &= !(1 << slot);
             taken |= 1 << slot;
             if is_other {
-                self.core.shared.waves.replace(slot, index, standing.id);
+                self.core.shared.waves.replace(slot, workgroup.member(standing.id));
                 tell_end(now, slot, &mut self.core.shared, &mut self.core.schedulers);
                 tell_arrival(now, slot, &mut self.core.shared, &mut self.core.schedulers);
             }
-            self.put_wave(slot, &standing, is_other, ops);
+            self.put_wave(slot, &standing, is_other);
         }
         for slot in lanes_of(slots & !taken & !self.core.shared.waves.ended) {
             self.core.shared.waves.waves[slot].control.end();
@@ -139,16 +161,18 @@ impl<'c> Handover<'c> {
             }
         }
         self.core.local.fill(index, local);
+        let since = if is_other { now } else { since };
         self.core.shared.workgroups[index] =
-            Workgroup { id, slots: slots | taken, resident: true, since: if is_other { now } else { since } };
+            Workgroup { id, context, slots: slots | taken, resident: true, since };
         self.core.shared.waves.look_again((1 << self.core.schedulers.len()) - 1);
         self.core.wake = now;
     }
 
     /// Gives a wave what another holds.
-    fn put_wave(&mut self, slot: Slot, standing: &Standing<'_>, is_other: bool, ops: &MicroOps) {
+    fn put_wave(&mut self, slot: Slot, standing: &Standing<'_>, is_other: bool) {
         let bit: SlotMask = 1 << slot;
-        let next = standing.next_word(ops);
+        let context = self.core.shared.waves.waves[slot].context;
+        let next = standing.next_word(&self.contexts.of(context).ops);
         let stays = !is_other
             && self.core.shared.waves.faulting & bit == 0
             && self.core.latches.issued.next_word(slot, &self.core.shared.waves) == next
@@ -185,13 +209,13 @@ impl<'c> Handover<'c> {
     }
 
     /// What is in flight writes no register and no local memory any more. Stores and atomics still go to memory.
-    pub(crate) fn forget_in_flight(&mut self, ops: &MicroOps) {
+    pub(crate) fn forget_in_flight(&mut self) {
         for index in 0..self.core.schedulers.len() {
             let places: Vec<u8> = self.core.schedulers[index].collectors.places().collect();
             for place in places {
                 let collector = &self.core.schedulers[index].collectors[place];
-                let (slot, op) = (collector.slot(), ops.get(collector.word));
-                let base = self.core.shared.spec.slot_rows(slot);
+                let wave = &self.core.shared.waves.waves[collector.slot()];
+                let (base, op) = (wave.first_row, self.contexts.op(wave.context, collector.word));
                 let collectors = &mut self.core.schedulers[index].collectors;
                 if op.kind != Kind::Compute {
                     collectors.keep(place, op, &self.core.file.registers, base);
@@ -205,7 +229,7 @@ impl<'c> Handover<'c> {
                     // So that all that it counts is counted.
                     let it = collectors[place].in_flight();
                     let Core { shared, file, .. } = &mut *self.core;
-                    Execute { shared, file }.compute(it, mask, condition, op);
+                    Execute { shared, file, contexts: self.contexts }.compute(it, mask, condition, op);
                 }
             }
         }

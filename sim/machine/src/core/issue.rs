@@ -4,6 +4,7 @@
 use super::account::SlotAccount;
 use super::collector::{Collector, Waiting};
 use super::completions::Completions;
+use super::context::Contexts;
 use super::divergence::Next;
 use super::execute::Execute;
 use super::fetch::next_in_turn;
@@ -16,7 +17,7 @@ use super::scheduling;
 use super::shared::Shared;
 use super::slot::{InFlight, Slot, SlotMask};
 use super::straight::READ_WITHIN;
-use super::uop::{Kind, MicroOp, MicroOps};
+use super::uop::{Kind, MicroOp};
 use crate::clock::{Cycle, NEVER};
 use crate::config::IssuePolicy;
 use crate::stats::SlotUse;
@@ -42,11 +43,11 @@ impl Issue<'_> {
     pub(super) fn tick<P: Probe>(
         &mut self,
         now: Cycle,
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
         if self.shared.waves.faulting != 0 {
-            self.shared.look_at_faults(now, ops)?;
+            self.shared.look_at_faults(now, contexts)?;
         }
         scheduling::look_at_choices(now, self.shared, self.schedulers);
         let mut first = 0;
@@ -71,7 +72,7 @@ impl Issue<'_> {
                     ready &= sched.active_set;
                 }
                 self.schedulers[scheduler].changes_at = NEVER;
-                let picked = if ready == 0 { None } else { self.pick(now, scheduler, ready, ops) };
+                let picked = if ready == 0 { None } else { self.pick(now, scheduler, ready, contexts) };
                 let Some(slot) = picked else {
                     let reason = self.slots().why_not(now, scheduler, issued);
                     self.schedulers[scheduler].waits_for = reason;
@@ -82,11 +83,11 @@ impl Issue<'_> {
                     continue;
                 };
                 if self.shared.spec.is_registered {
-                    self.schedulers[scheduler].tell_issue(now, slot, &self.shared.waves, ops);
+                    self.schedulers[scheduler].tell_issue(now, slot, &self.shared.waves, contexts);
                 }
                 self.schedulers[scheduler].last_issued = slot;
                 issued |= 1 << slot;
-                let effective = self.issue_wave(now, scheduler, slot, ops, probe)?;
+                let effective = self.issue_wave(now, scheduler, slot, contexts, probe)?;
                 let slot_use = if effective { SlotUse::Issued } else { SlotUse::Squashed };
                 self.shared.account.slots[slot_use as usize] += 1;
                 probe.tell(EventKind::Charge, || {
@@ -105,14 +106,14 @@ impl Issue<'_> {
     }
 
     /// The wave that issues among ready ones. Only a registered policy lets none issue.
-    fn pick(&mut self, now: Cycle, scheduler: usize, ready: SlotMask, ops: &MicroOps) -> Option<Slot> {
+    fn pick(&mut self, now: Cycle, scheduler: usize, ready: SlotMask, contexts: &Contexts) -> Option<Slot> {
         let last = self.schedulers[scheduler].last_issued;
         Some(match self.shared.spec.policy {
             IssuePolicy::Lrr | IssuePolicy::TwoLevel => next_in_turn(ready, last),
             IssuePolicy::Gto if ready >> last & 1 != 0 => last,
             IssuePolicy::Gto | IssuePolicy::Oldest => self.shared.waves.oldest(ready),
             IssuePolicy::PlugIn(_) => {
-                return self.schedulers[scheduler].ask(now, ready, &self.shared.waves, ops);
+                return self.schedulers[scheduler].ask(now, ready, &self.shared.waves, contexts);
             }
         })
     }
@@ -139,12 +140,12 @@ impl Issue<'_> {
         now: Cycle,
         scheduler: usize,
         slot: Slot,
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) -> Result<bool, Box<Fault>> {
         let wave = &mut self.shared.waves.waves[slot];
         let word = wave.buffer.front().expect("a ready wave has a decoded instruction");
-        let op = ops.get(word);
+        let op = contexts.op(wave.context, word);
         wave.buffer.pop(word + op.words);
         let sequence = wave.issued;
         wave.issued += 1;
@@ -181,12 +182,12 @@ impl Issue<'_> {
             && active != 0
         {
             let kind = FaultKind::IllegalInstruction(error);
-            return self.shared.fault_at_issue(now, going, active, kind, ops, probe).map(|()| true);
+            return self.shared.fault_at_issue(now, going, active, kind, contexts, probe).map(|()| true);
         }
         if op.kind == Kind::End {
             self.latches.to_resolve.act(slot, Act::End);
             self.shared.waves.buffer_shrinks(slot);
-            self.shared.waves.refresh(slot, ops);
+            self.shared.waves.refresh(slot, contexts);
             going.next = None;
             tell_going(going, probe);
             return Ok(true);
@@ -203,14 +204,14 @@ impl Issue<'_> {
             self.shared.waves.releases.issue(slot);
         }
         match op.kind {
-            Kind::Control => match self.issue_control(now, slot, word, guard, ops) {
+            Kind::Control => match self.issue_control(now, slot, word, guard, contexts) {
                 Ok(Next::Fall) => {}
                 Ok(Next::Jump(target)) => (going.next, going.redirected) = (Some(target), true),
                 Ok(Next::Ended) => going.next = None,
                 Err(kind) => {
                     return self
                         .shared
-                        .fault_at_issue(now, going, active, kind, ops, probe)
+                        .fault_at_issue(now, going, active, kind, contexts, probe)
                         .map(|()| effective);
                 }
             },
@@ -222,7 +223,7 @@ impl Issue<'_> {
                         slot,
                         word,
                         lanes,
-                        ops,
+                        contexts,
                         FaultKind::BarrierInDivergence,
                     ));
                 }
@@ -239,10 +240,10 @@ impl Issue<'_> {
             Kind::Wait => self.shared.start_shadow(now, slot, &mut self.latches.shadows),
             Kind::Nop | Kind::Illegal(_) | Kind::End => {}
             Kind::Compute | Kind::Memory(_) => {
-                self.collect(now, scheduler, InFlight { slot, sequence, word }, (lanes, op), ops, probe);
+                self.collect(now, scheduler, InFlight { slot, sequence, word }, (lanes, op), contexts, probe);
             }
         }
-        self.shared.waves.refresh(slot, ops);
+        self.shared.waves.refresh(slot, contexts);
         self.shared.waves.buffer_shrinks(slot);
         tell_going(going, probe);
         Ok(effective)
@@ -265,7 +266,7 @@ impl Issue<'_> {
         scheduler: usize,
         it: InFlight,
         (lanes, op): (u64, &MicroOp),
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) {
         let slot = it.slot;
@@ -280,7 +281,7 @@ impl Issue<'_> {
             wave.accesses += 1;
             wave.loads += u32::from(op.rows.destination_rows > 0);
         }
-        let condition = op.condition_lanes(&wave.predicates);
+        let (condition, context) = (op.condition_lanes(&wave.predicates), wave.context);
         let sched = &mut self.schedulers[scheduler];
         let (read, waits) = sched.banks.read(now, op.reads(), wave.swizzle);
         self.shared.account.counters.bank_conflicts += waits;
@@ -296,13 +297,13 @@ impl Issue<'_> {
             // port first. Of this wave there may be accesses, which have read their sources in this cycle at the
             // latest, but they are still in the registers.
             && read < self.latches.to_operands.at(scheduler)
-            && collectors.iter().all(|c| c.slot() != slot || !ops.get(c.word).takes_rows_late(op))
+            && collectors.iter().all(|c| c.slot() != slot || !contexts.op(context, c.word).takes_rows_late(op))
             && self.start_unit(read + 1, scheduler, it, op).is_none();
         let sched = &mut self.schedulers[scheduler];
         if settled {
             self.latches.to_dispatch.issue(scheduler, slot, read);
             sched.recent = [(self.shared.account.instructions, read), sched.recent[0], sched.recent[1]];
-            Execute { shared: self.shared, file: self.file }.compute(it, lanes, condition, op);
+            Execute { shared: self.shared, file: self.file, contexts }.compute(it, lanes, condition, op);
             for (cycle, stage) in [(read, Stage::Operands), (read + 1, Stage::Execute)] {
                 probe.tell(EventKind::Stage, || Event::Stage(self.shared.step_of(cycle, it, stage)));
             }
@@ -341,10 +342,10 @@ impl Issue<'_> {
         slot: Slot,
         word: u32,
         guard: u64,
-        ops: &MicroOps,
+        contexts: &Contexts,
     ) -> Result<Next, FaultKind> {
-        let op = ops.get(word);
         let wave = &mut self.shared.waves.waves[slot];
+        let op = contexts.op(wave.context, word);
         let step = op.control_step(word, guard, &wave.predicates);
         let next = wave.control.step(&step)?;
         // Fetch goes on meanwhile: the issue stage does not know yet what becomes of the wave.

@@ -57,11 +57,12 @@ impl Journal {
         self.issued_of(slot, NEVER);
     }
 
-    /// Refuses instructions of other slots, and rows that are not in the register file. `rows` are those of a wave, of
-    /// `width` lanes each; `fragments` are the words of the core's fragments.
+    /// Refuses instructions of other slots, and rows that are not in the register file. `rows` tells those of the wave in
+    /// a slot, of `width` lanes each; `fragments` are the words of the core's fragments.
     pub(super) fn check(
         &self,
-        (slots, rows, width): (usize, usize, usize),
+        (slots, width): (usize, usize),
+        rows: impl Fn(Slot) -> usize,
         fragments: usize,
     ) -> Result<(), Misfit> {
         Misfit::in_range(self.issued.len() <= 64, "issued")?;
@@ -70,7 +71,7 @@ impl Journal {
             let fragment = early.fragment.as_ref();
             early.slot < slots
                 && old.len() % width == 0
-                && usize::from(*first) + old.len() / width <= rows
+                && usize::from(*first) + old.len() / width <= rows(early.slot)
                 && early.predicate.is_none_or(|(index, _)| usize::from(index) < PREDICATES)
                 && fragment.is_none_or(|(at, old)| at.saturating_add(old.len()) <= fragments)
         };

@@ -71,20 +71,36 @@ impl Latches {
     ) -> Latches {
         Latches {
             fetch_to_decode: Groups { on_the_way: VecDeque::with_capacity(64) },
-            issued: IssueLatches {
-                shadows: Shadows { running: VecDeque::with_capacity(slots) },
-                to_resolve: IssueToResolve::default(),
-                to_operands: Looks::new(schedulers),
-                to_dispatch: Straight::default(),
-            },
-            read: ReadLatches {
-                to_dispatch: Looks::new(schedulers),
-                to_lsu: Accesses::new(),
-                settled: 0,
-                fragments: 0,
-            },
+            issued: IssueLatches::new(schedulers, slots),
+            read: ReadLatches::new(schedulers),
             execute_to_write_back: Completions::new(UnitTiming::horizon(units)),
         }
+    }
+
+    /// Empties the latches of an idle core, as when they were made. Nothing is in its execution units.
+    pub(super) fn clear(&mut self, schedulers: usize, slots: usize) {
+        self.fetch_to_decode.on_the_way.clear();
+        self.issued = IssueLatches::new(schedulers, slots);
+        self.read = ReadLatches::new(schedulers);
+        debug_assert!(self.execute_to_write_back.all().next().is_none(), "an idle core executes nothing");
+    }
+}
+
+impl IssueLatches {
+    fn new(schedulers: usize, slots: usize) -> IssueLatches {
+        IssueLatches {
+            shadows: Shadows { running: VecDeque::with_capacity(slots) },
+            to_resolve: IssueToResolve::default(),
+            to_operands: Looks::new(schedulers),
+            to_dispatch: Straight::default(),
+        }
+    }
+}
+
+impl ReadLatches {
+    fn new(schedulers: usize) -> ReadLatches {
+        let to_dispatch = Looks::new(schedulers);
+        ReadLatches { to_dispatch, to_lsu: Accesses::new(), settled: 0, fragments: 0 }
     }
 }
 
@@ -137,21 +153,21 @@ impl Groups {
         self.on_the_way.front().map_or(NEVER, |group| group.arrives)
     }
 
-    /// Refuses words from `end` on, other slots than these (bits), and cycles that a run does not come to.
+    /// Refuses words from the `end` of a wave's kernel on, other slots than these (bits), and cycles that a run does not come to.
     /// The waves of `straddling` have the first word of an instruction whose second comes with the next group.
     pub(super) fn check(
         &self,
         now: Cycle,
         (slots, straddling): (SlotMask, SlotMask),
-        end: u32,
+        end: impl Fn(Slot) -> u32,
     ) -> Result<(), Misfit> {
         let group = |group: &Group| {
-            let within = group.first.checked_add(group.words).is_some_and(|after| after <= end);
+            let after = group.first.checked_add(group.words);
             let goes_on = group.first > 0 || group.discarded || straddling >> (group.slot % 64) & 1 == 0;
-            within
-                && goes_on
+            goes_on
                 && group.slot < 64
                 && slots >> group.slot & 1 != 0
+                && after.is_some_and(|after| after <= end(group.slot))
                 && may_plan(now, group.arrives)
         };
         Misfit::in_range(self.on_the_way.iter().all(group), "groups")
@@ -223,10 +239,10 @@ pub(crate) struct IssueToResolve {
 }
 
 impl IssueToResolve {
-    /// True if it acts on no other slots than these (bits), and sends no wave behind the word `end`.
-    pub(super) fn is_within(&self, slots: SlotMask, end: u32) -> bool {
+    /// True if it acts on no other slots than these (bits), and sends no wave past the end of its kernel.
+    pub(super) fn is_within(&self, slots: SlotMask, end: impl Fn(Slot) -> u32) -> bool {
         let within = |&(slot, act): &(Slot, Act)| {
-            slot < 64 && slots >> slot & 1 != 0 && !matches!(act, Act::Redirect(word) if word > end)
+            slot < 64 && slots >> slot & 1 != 0 && !matches!(act, Act::Redirect(word) if word > end(slot))
         };
         self.drained & !slots == 0 && self.acts.iter().all(within)
     }

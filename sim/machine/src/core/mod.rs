@@ -6,7 +6,8 @@
 pub mod account;
 pub mod collector;
 mod completions;
-mod cycle;
+pub(crate) mod context;
+pub(crate) mod cycle;
 mod decode;
 mod dispatch;
 pub mod divergence;
@@ -49,4 +50,4 @@ pub(crate) mod write_ports;
 mod writeback;
 
 pub use cycle::{Core, Links};
-pub use spec::CoreLaunch;
+pub(crate) use spec::CoreRun;

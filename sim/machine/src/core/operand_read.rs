@@ -2,6 +2,7 @@
 
 use super::collector::{NO_PLACE, Waiting};
 use super::completions::Completions;
+use super::context::Contexts;
 use super::execute::Execute;
 use super::latches::{IssueLatches, ReadLatches};
 use super::probe::{Event, EventKind, Probe, Stage};
@@ -9,7 +10,6 @@ use super::registers::RegisterFile;
 use super::scheduler::Scheduler;
 use super::shared::Shared;
 use super::slot::SlotMask;
-use super::uop::MicroOps;
 use crate::clock::{Cycle, NEVER};
 
 /// The operand read stage.
@@ -27,20 +27,26 @@ pub(super) struct OperandRead<'c> {
 
 impl OperandRead<'_> {
     /// Handles instructions whose last row is read in this cycle, and those that a unit or a write port has kept back.
-    pub(super) fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+    pub(super) fn tick<P: Probe>(&mut self, now: Cycle, contexts: &Contexts, probe: &mut P) {
         let (straight, mut slots) = self.issued.to_dispatch.read(now);
         let looks = self.issued.to_operands.due(now);
         let mut due = looks;
         while due != 0 {
             let scheduler = due.trailing_zeros() as usize;
             due &= due - 1;
-            slots |= self.look_at(now, scheduler, ops, probe);
+            slots |= self.look_at(now, scheduler, contexts, probe);
         }
         self.shared.waves.have_read(slots, straight | looks);
     }
 
     /// Those of one scheduler, oldest instruction first. Returns the waves that have read, as bits.
-    fn look_at<P: Probe>(&mut self, now: Cycle, scheduler: usize, ops: &MicroOps, probe: &mut P) -> SlotMask {
+    fn look_at<P: Probe>(
+        &mut self,
+        now: Cycle,
+        scheduler: usize,
+        contexts: &Contexts,
+        probe: &mut P,
+    ) -> SlotMask {
         let early = self.shared.spec.settles_early(probe);
         let (mut next, mut have_read) = (NEVER, 0);
         let mut place = self.schedulers[scheduler].collectors.first();
@@ -63,14 +69,15 @@ impl OperandRead<'_> {
                 Waiting::Unit(_) | Waiting::WritePort(_) => false,
             };
             let (it, mask, condition) = (collector.in_flight(), collector.mask, collector.condition);
-            let op = ops.get(it.word);
+            let op = self.shared.waves.op(it.slot, it.word, contexts);
             let mut waiting = collector.waiting;
             if reads {
                 have_read |= 1 << it.slot;
                 probe.tell(EventKind::Stage, || Event::Stage(self.shared.step_of(now, it, Stage::Operands)));
                 waiting = Waiting::Unit(now + 1);
                 if op.computes() {
-                    Execute { shared: self.shared, file: self.file }.compute(it, mask, condition, op);
+                    Execute { shared: self.shared, file: self.file, contexts }
+                        .compute(it, mask, condition, op);
                 }
             }
             let mut settled = false;

@@ -2,11 +2,11 @@
 //! barriers, invalidations (rules B1 and B4). What retirements of the cycle before change for other waves is seen from
 //! here on too: freed wave slots, accesses that are performed, room in the instruction buffers.
 
+use super::context::Contexts;
 use super::fetch::Fetch;
 use super::latches::{Act, Groups, IssueLatches};
 use super::probe::{Event, EventKind, Invalidated, Probe};
 use super::slot::{Slot, SlotMask, lanes_of};
-use super::uop::MicroOps;
 use super::workgroup::Departure;
 use crate::clock::Cycle;
 use crate::memory::L1;
@@ -26,8 +26,8 @@ pub(super) struct Resolve<'c> {
 
 impl Resolve<'_> {
     /// Lets the instructions act that issued in the cycle before, and frees the slots of waves that are over.
-    pub(super) fn tick<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
-        self.departure.shared.waves.begin_cycle(ops);
+    pub(super) fn tick<P: Probe>(&mut self, now: Cycle, contexts: &Contexts, probe: &mut P) {
+        self.departure.shared.waves.begin_cycle(contexts);
         let acts = self.issued.to_resolve.take_acts();
         for &(slot, act) in &acts {
             let shared = &mut *self.departure.shared;

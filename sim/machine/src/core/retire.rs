@@ -1,11 +1,12 @@
 //! The retirement of instructions: their destinations are no longer outstanding (I5), their accesses are performed.
 
+use super::context::Contexts;
 use super::latches::IssueToResolve;
 use super::probe::{Event, EventKind, Probe, Results, Stage, StageEvent};
 use super::registers::RegisterFile;
 use super::shared::Shared;
 use super::slot::InFlight;
-use super::uop::{MicroOp, MicroOps};
+use super::uop::MicroOp;
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
 use wave_isa::MMA_FRAGMENTS;
@@ -21,8 +22,14 @@ pub(super) struct Retirement<'c> {
 impl Retirement<'_> {
     /// Retires an instruction that passed through a collector: its destinations are no longer outstanding
     /// (I5).
-    pub(super) fn retire<P: Probe>(&mut self, now: Cycle, retired: InFlight, ops: &MicroOps, probe: &mut P) {
-        let op = ops.get(retired.word);
+    pub(super) fn retire<P: Probe>(
+        &mut self,
+        now: Cycle,
+        retired: InFlight,
+        contexts: &Contexts,
+        probe: &mut P,
+    ) {
+        let op = self.shared.waves.op(retired.slot, retired.word, contexts);
         let slot = retired.slot;
         if self.file.journal.is_kept() {
             self.file.journal.retires(retired);
@@ -39,7 +46,7 @@ impl Retirement<'_> {
         if drained && self.shared.waves.ended >> slot & 1 != 0 {
             self.to_resolve.drained(slot);
         } else if self.shared.waves.waits(slot) {
-            self.shared.waves.refresh(slot, ops);
+            self.shared.waves.refresh(slot, contexts);
         }
     }
 
@@ -47,7 +54,8 @@ impl Retirement<'_> {
     /// its result.
     fn results(&self, event: StageEvent, op: &MicroOp) -> Results<'_> {
         let width = self.shared.spec.width;
-        let first = (self.shared.spec.slot_rows(event.slot) + usize::from(op.rows.destination)) * width;
+        let first =
+            (self.shared.waves.waves[event.slot].first_row + usize::from(op.rows.destination)) * width;
         let fragment = match op.fragment_locks {
             0 => &[],
             locks => {
@@ -68,15 +76,15 @@ impl Retirement<'_> {
         &mut self,
         now: Cycle,
         retired: InFlight,
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) {
-        let op = ops.get(retired.word);
+        let op = self.shared.waves.op(retired.slot, retired.word, contexts);
         let returns = op.rows.destination_rows > 0;
         self.shared.waves.access_ends(retired.slot, returns);
         if returns {
             self.shared.waves.waves[retired.slot].pending_loads.remove_all(&op.writes);
         }
-        self.retire(now, retired, ops, probe);
+        self.retire(now, retired, contexts, probe);
     }
 }

@@ -1,41 +1,15 @@
-//! Warp schedulers of plug-ins: how they are made, asked and told.
+//! Warp schedulers of plug-ins: how they are asked and told.
 
+use super::context::Contexts;
 use super::scheduler::Scheduler;
 use super::shared::Shared;
 use super::slot::{Slot, SlotMask, lanes_of};
-use super::uop::{Kind, MicroOps};
+use super::uop::Kind;
 use super::wave::Waves;
 use crate::clock::{Cycle, NEVER};
-use crate::config::{Config, IssuePolicy};
 use crate::memory::L1;
-use crate::registry::{Choice, Maker, Plugged, SchedulerSetup, WarpScheduler};
+use crate::registry::{Choice, WarpScheduler};
 use wave_isa::table::{AccessKind, Space};
-
-/// The warp scheduler that a configuration chooses, if it is one of a plug-in.
-pub(super) fn registered(
-    config: &Config,
-    core: u32,
-    scheduler: u32,
-    slots: SlotMask,
-) -> Option<Plugged<dyn WarpScheduler>> {
-    let IssuePolicy::PlugIn(chosen) = config.core.issue.policy else { return None };
-    let plug_in = chosen.plug_in();
-    let Maker::Scheduler(make) = &plug_in.maker else {
-        unreachable!("a configuration chooses among the plug-ins of a role");
-    };
-    let l1 = &config.core.l1;
-    let setup = SchedulerSetup {
-        values: config.plugins.of(plug_in),
-        core,
-        scheduler,
-        slots,
-        wave_slots: config.core.max_waves as usize,
-        l1_sets: (l1.bytes / l1.line_bytes / l1.ways).max(1),
-        l1_ways: l1.ways,
-        line_bytes: l1.line_bytes,
-    };
-    Some(Plugged::new(plug_in, || make(&setup)))
-}
 
 /// The first cycle in which a registered scheduler may choose otherwise by itself; [`NEVER`] if none.
 #[inline]
@@ -64,8 +38,14 @@ impl Scheduler {
     ///
     /// # Panics
     /// If it picks another wave, or names a cycle that has passed.
-    pub(super) fn ask(&mut self, now: Cycle, ready: SlotMask, waves: &Waves, ops: &MicroOps) -> Option<Slot> {
-        let loads = lanes_of(ready).filter(|&slot| loads_next(slot, waves, ops));
+    pub(super) fn ask(
+        &mut self,
+        now: Cycle,
+        ready: SlotMask,
+        waves: &Waves,
+        contexts: &Contexts,
+    ) -> Option<Slot> {
+        let loads = lanes_of(ready).filter(|&slot| loads_next(slot, waves, contexts));
         let loads = loads.fold(0, |loads, slot| loads | 1 << slot);
         let choice = Choice {
             now,
@@ -90,17 +70,17 @@ impl Scheduler {
 
     /// Tells a registered scheduler that a wave issues its next instruction.
     #[inline]
-    pub(super) fn tell_issue(&mut self, now: Cycle, slot: Slot, waves: &Waves, ops: &MicroOps) {
+    pub(super) fn tell_issue(&mut self, now: Cycle, slot: Slot, waves: &Waves, contexts: &Contexts) {
         if let Some(policy) = &mut self.registered {
-            let is_load = loads_next(slot, waves, ops);
+            let is_load = loads_next(slot, waves, contexts);
             policy.tell(|policy| policy.issued(now, slot, is_load));
         }
     }
 }
 
 /// True if the next instruction of a wave loads from device memory.
-fn loads_next(slot: Slot, waves: &Waves, ops: &MicroOps) -> bool {
-    waves.head(slot, ops).is_some_and(|op| match op.kind {
+fn loads_next(slot: Slot, waves: &Waves, contexts: &Contexts) -> bool {
+    waves.head(slot, contexts).is_some_and(|op| match op.kind {
         Kind::Memory(memory) => {
             memory.space == Space::Device && matches!(memory.kind, AccessKind::Load | AccessKind::Tile)
         }

@@ -1,31 +1,23 @@
-//! What a core is made from: parameters of the configuration and of the launch, which the simulation only reads.
+//! What a core is made from: parameters of the configuration, which the simulation only reads.
 
-use super::grid::Shape;
 use super::probe::Probe;
-use super::slot::SlotMask;
 use super::timing::UnitTiming;
 use crate::alu::{FRAGMENT_ROWS, HostVectors};
 use crate::clock::Cycle;
 use crate::config::{Config, IssuePolicy};
 use wave_isa::{ExecClass, MMA_FRAGMENTS};
 
-/// What every core needs of a launch.
-#[derive(Debug, Clone)]
-pub struct CoreLaunch {
-    /// Index of the kernel, for faults.
-    pub kernel: usize,
-    /// Workgroup shape.
-    pub shape: Shape,
-    /// Most resident workgroups.
-    pub max_workgroups: usize,
-    /// Wave slots of each scheduler for which there are registers.
-    pub slots_per_scheduler: u32,
+/// How a core runs the contexts that it is given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CoreRun {
+    /// The first cycle.
+    pub start: Cycle,
     /// Bytes of device memory.
     pub device_bytes: u64,
-    /// True if the kernel uses matrix fragments.
-    pub uses_mma: bool,
-    /// True if registers are to be read as of a cycle.
-    pub(crate) keeps_journal: bool,
+    /// Registers are to be read as of a cycle.
+    pub keeps_journal: bool,
+    /// Visits every cycle instead of skipping those in which nothing can happen.
+    pub every_cycle: bool,
 }
 
 /// The specification of a core.
@@ -33,10 +25,6 @@ pub struct CoreLaunch {
 pub(crate) struct Spec {
     /// Index of the core.
     pub index: u32,
-    /// Index of the kernel, for faults.
-    pub kernel: usize,
-    /// Workgroup shape.
-    pub shape: Shape,
     /// Lanes of a wave.
     pub width: usize,
     /// Issue slots of a scheduler in a cycle.
@@ -59,10 +47,6 @@ pub(crate) struct Spec {
     pub host: HostVectors,
     /// Bytes of a line of the L1.
     pub line_bytes: u64,
-    /// Registers of a wave.
-    pub rows_per_wave: usize,
-    /// Wave slots that have registers.
-    pub usable_slots: SlotMask,
     /// Cycles in which nothing can happen are skipped.
     pub skip_idle: bool,
     /// Instructions may be settled before their stages come.
@@ -71,13 +55,10 @@ pub(crate) struct Spec {
 
 impl Spec {
     /// The specification of the core with this index.
-    pub(super) fn new(config: &Config, index: u32, launch: &CoreLaunch) -> Spec {
+    pub(super) fn new(config: &Config, index: u32) -> Spec {
         let c = &config.core;
-        let usable = launch.slots_per_scheduler * c.schedulers;
         Spec {
             index,
-            kernel: launch.kernel,
-            shape: launch.shape.clone(),
             width: c.wave_width as usize,
             issue_width: c.issue.width as usize,
             policy: c.issue.policy,
@@ -89,22 +70,21 @@ impl Spec {
             units: UnitTiming::table(config),
             host: HostVectors::new(),
             line_bytes: u64::from(c.l1.line_bytes),
-            rows_per_wave: launch.shape.launch.registers as usize,
-            usable_slots: u64::MAX >> (64 - usable.min(c.max_waves)),
             skip_idle: true,
-            settles_early: !launch.keeps_journal,
+            settles_early: true,
         }
     }
+
+    /// Goes on as a run asks for.
+    pub(super) fn begin(&mut self, run: &CoreRun) {
+        self.skip_idle = !run.every_cycle;
+        self.settles_early = !run.keeps_journal && !run.every_cycle;
+    }
+
     /// True if instructions are settled before the stages that would decide about them.
     #[inline]
     pub(super) fn settles_early<P: Probe>(&self, probe: &P) -> bool {
         probe.settles_early() && self.settles_early
-    }
-
-    /// First row of a wave's registers in the core's register file.
-    #[inline]
-    pub(super) fn slot_rows(&self, slot: usize) -> usize {
-        slot * self.rows_per_wave
     }
 
     /// First word of a fragment in `fragments`; kind 0 is A, 1 is B, 2 is C.

@@ -1,6 +1,7 @@
 //! What a core holds at the end of a cycle, for those who look at it from outside.
 
 use super::account::SlotAccount;
+use super::context::Contexts;
 use super::cycle::Core;
 use super::divergence::Frame;
 use super::latches::Act;
@@ -11,7 +12,7 @@ use super::probe::Level;
 use super::report::{WaitsFor, WaveReport};
 use super::slot::{InFlight, Slot, SlotMask, lanes_of};
 use super::standing::Stand;
-use super::uop::{Kind, MicroOps};
+use super::uop::Kind;
 use super::wait::Wait;
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::Cycle;
@@ -71,24 +72,24 @@ impl<'c> CoreView<'c> {
     }
 
     /// Resident waves at the end of the cycle before `now`, in slot order.
-    pub(crate) fn wave_views(self, now: Cycle, ops: &MicroOps) -> Vec<WaveView> {
-        self.wave_reports(ops).into_iter().map(|report| self.wave_view(now, report, ops)).collect()
+    pub(crate) fn wave_views(self, now: Cycle, contexts: &Contexts) -> Vec<WaveView> {
+        self.wave_reports(contexts).into_iter().map(|report| self.wave_view(now, report, contexts)).collect()
     }
 
     /// The wave in a slot at the end of the cycle before `now`, if there is one.
-    pub fn wave_at(self, slot: Slot, now: Cycle, ops: &MicroOps) -> Option<WaveView> {
+    pub(crate) fn wave_at(self, slot: Slot, now: Cycle, contexts: &Contexts) -> Option<WaveView> {
         let is_there =
             slot < self.core.shared.waves.waves.len() && self.core.shared.waves.resident >> slot & 1 != 0;
-        is_there.then(|| self.wave_view(now, self.wave_report(slot, ops), ops))
+        is_there.then(|| self.wave_view(now, self.wave_report(slot, contexts), contexts))
     }
 
-    fn wave_view(self, now: Cycle, report: WaveReport, ops: &MicroOps) -> WaveView {
+    fn wave_view(self, now: Cycle, report: WaveReport, contexts: &Contexts) -> WaveView {
         let slot = report.slot;
         let wave = &self.core.shared.waves.waves[slot];
-        let mut in_flight = self.flights(now, slot, ops);
+        let mut in_flight = self.flights(now, slot, contexts);
         in_flight.sort_unstable_by_key(|flight| flight.sequence);
         WaveView {
-            word: report.pc / wave_isa::WORD_BYTES - ops.base,
+            word: report.pc / wave_isa::WORD_BYTES - contexts.of(wave.context).ops.base,
             live: wave.control.live,
             frames: wave.control.frames().to_vec(),
             issued: wave.issued,
@@ -100,7 +101,7 @@ impl<'c> CoreView<'c> {
         }
     }
 
-    fn flights(self, now: Cycle, slot: Slot, ops: &MicroOps) -> Vec<Flight> {
+    fn flights(self, now: Cycle, slot: Slot, contexts: &Contexts) -> Vec<Flight> {
         let collectors = self.core.schedulers.iter().flat_map(|scheduler| scheduler.collectors.iter());
         let waiting = collectors.filter(|collector| collector.slot() == slot && !collector.settled);
         let waiting = waiting.map(|collector| (collector.in_flight(), Place::Collector(collector.waiting)));
@@ -114,7 +115,8 @@ impl<'c> CoreView<'c> {
         let units = units.map(|(cycle, it)| (it, Place::Unit(cycle)));
         let accesses = self.core.lsu.under_way(self.core.l1.rejects()).filter(|(it, _)| it.slot == slot);
         let all = waiting.chain(units).chain(accesses);
-        let unit = |word| self.core.shared.spec.units[ops.get(word).class as usize].unit;
+        let context = self.core.shared.waves.waves[slot].context;
+        let unit = |word| self.core.shared.spec.units[contexts.op(context, word).class as usize].unit;
         let flight = |(it, place): (InFlight, Place)| Flight {
             sequence: it.sequence,
             word: it.word,
@@ -137,9 +139,10 @@ impl<'c> CoreView<'c> {
 
     /// All registers of a wave slot at the end of the cycle before `now`: register r is row r, of as many words as a
     /// wave has lanes.
-    pub fn registers(self, now: Cycle, slot: Slot) -> Vec<u32> {
-        let words = self.core.shared.spec.rows_per_wave * self.core.shared.spec.width;
-        let mut rows = self.core.file.registers[slot * words..][..words].to_vec();
+    pub(crate) fn registers(self, now: Cycle, slot: Slot, contexts: &Contexts) -> Vec<u32> {
+        let (wave, width) = (&self.core.shared.waves.waves[slot], self.core.shared.spec.width);
+        let rows = contexts.of(wave.context).rows_per_wave();
+        let mut rows = self.core.file.registers[wave.first_row * width..][..rows * width].to_vec();
         self.core.file.journal.correct_registers(now, slot, self.core.shared.spec.width, &mut rows);
         rows
     }
@@ -182,13 +185,13 @@ impl<'c> CoreView<'c> {
     }
 
     /// Every resident wave, in slot order.
-    pub(crate) fn wave_reports(self, ops: &MicroOps) -> Vec<WaveReport> {
+    pub(crate) fn wave_reports(self, contexts: &Contexts) -> Vec<WaveReport> {
         let slots = (0..self.core.shared.waves.waves.len())
             .filter(|slot| self.core.shared.waves.resident >> slot & 1 != 0);
-        slots.map(|slot| self.wave_report(slot, ops)).collect()
+        slots.map(|slot| self.wave_report(slot, contexts)).collect()
     }
 
-    pub(super) fn wave_report(self, slot: usize, ops: &MicroOps) -> WaveReport {
+    pub(super) fn wave_report(self, slot: usize, contexts: &Contexts) -> WaveReport {
         let waves = &self.core.shared.waves;
         let wave = &waves.waves[slot];
         let has = |mask: u64| mask >> slot & 1 != 0;
@@ -222,14 +225,14 @@ impl<'c> CoreView<'c> {
         } else {
             self.core.latches.issued.next_word(slot, &self.core.shared.waves)
         };
-        debug_assert!(!has(waves.at_barrier) || ops.get(word).kind == Kind::Barrier);
+        debug_assert!(!has(waves.at_barrier) || contexts.op(wave.context, word).kind == Kind::Barrier);
         WaveReport {
             core: self.core.shared.spec.index,
             slot,
             workgroup: self.core.shared.workgroups[wave.workgroup].id,
             wave: wave.wave_id,
             active: wave.control.active,
-            pc: ops.pc(word),
+            pc: contexts.of(wave.context).ops.pc(word),
             waits_for,
         }
     }

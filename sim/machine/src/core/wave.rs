@@ -1,9 +1,11 @@
 //! The wave slots of a core: the state of each resident wave and what its next instruction waits for.
 
+use super::context::{Context, Contexts};
 use super::divergence::Divergence;
+use super::grid::ContextId;
 use super::release::Releases;
 use super::slot::{Slot, SlotMask, lanes_of};
-use super::uop::{Kind, MicroOp, MicroOps, RegisterSet};
+use super::uop::{Kind, MicroOp, RegisterSet};
 use crate::config::Config;
 use crate::stats::MOST;
 use wave_capture::{Capture, Misfit};
@@ -99,6 +101,8 @@ pub(crate) struct Wave {
     pub in_flight: u32,
     /// Instructions issued so far: the sequence number of the next.
     pub issued: u64,
+    /// Whose wave it is.
+    pub context: ContextId,
     /// Workgroup slot.
     pub workgroup: usize,
     /// Index of the wave in its workgroup.
@@ -109,8 +113,55 @@ pub(crate) struct Wave {
     /// Offset of the wave's registers over the banks: its position within the scheduler (O1).
     #[spec]
     pub(crate) swizzle: u8,
+    /// First row of the wave's registers in the core's register file. The context that has the core says which.
+    #[spec]
+    pub(crate) first_row: usize,
     /// Word of the last issued instruction.
     pub(crate) last_word: u32,
+}
+
+impl Wave {
+    /// A slot without a wave, which has these stacks.
+    fn empty(control: Divergence) -> Wave {
+        Wave {
+            control,
+            predicates: [0; PREDICATES],
+            buffer: InstructionBuffer::default(),
+            fetch_word: 0,
+            straddling: false,
+            pending: RegisterSet::default(),
+            pending_loads: RegisterSet::default(),
+            pending_predicates: 0,
+            pending_fragments: 0,
+            reading_fragments: 0,
+            accesses: 0,
+            loads: 0,
+            in_flight: 0,
+            issued: 0,
+            context: 0,
+            workgroup: 0,
+            wave_id: 0,
+            scheduler: 0,
+            swizzle: 0,
+            first_row: 0,
+            last_word: 0,
+        }
+    }
+
+    /// The slot holds another wave.
+    pub(super) fn belongs_to(&mut self, member: Member) {
+        Member { context: self.context, workgroup: self.workgroup, wave_id: self.wave_id } = member;
+    }
+}
+
+/// Which wave of which workgroup a slot holds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Member {
+    pub context: ContextId,
+    /// Workgroup slot.
+    pub workgroup: usize,
+    /// Index of the wave in its workgroup.
+    pub wave_id: u32,
 }
 
 /// All wave slots of a core. The masks have a bit per slot; most say what the wave's next instruction waits
@@ -178,39 +229,22 @@ impl Waves {
     /// Empty slots.
     pub(crate) fn new(config: &Config) -> Waves {
         let core = &config.core;
-        let wave = Wave {
-            control: Divergence::new(core.divergence_depth as usize, core.call_depth as usize),
-            predicates: [0; PREDICATES],
-            buffer: InstructionBuffer::default(),
-            fetch_word: 0,
-            straddling: false,
-            pending: RegisterSet::default(),
-            pending_loads: RegisterSet::default(),
-            pending_predicates: 0,
-            pending_fragments: 0,
-            reading_fragments: 0,
-            accesses: 0,
-            loads: 0,
-            in_flight: 0,
-            issued: 0,
-            workgroup: 0,
-            wave_id: 0,
-            scheduler: 0,
-            swizzle: 0,
-            last_word: 0,
+        // Each slot allocates stacks of its own.
+        let stacks = || Divergence::new(core.divergence_depth as usize, core.call_depth as usize);
+        let wave = |slot| Wave {
+            scheduler: (slot % core.schedulers as usize) as u8,
+            swizzle: (slot / core.schedulers as usize) as u8,
+            ..Wave::empty(stacks())
         };
-        let slots = core.max_waves as usize;
+        Waves { waves: (0..core.max_waves as usize).map(wave).collect(), ..Waves::without_slots(config) }
+    }
+
+    /// Nothing of any wave.
+    fn without_slots(config: &Config) -> Waves {
+        let core = &config.core;
         Waves {
-            // A cloned Vec has no spare capacity, so each slot allocates its own stacks.
-            waves: (0..slots)
-                .map(|slot| Wave {
-                    scheduler: (slot % core.schedulers as usize) as u8,
-                    swizzle: (slot / core.schedulers as usize) as u8,
-                    control: Divergence::new(core.divergence_depth as usize, core.call_depth as usize),
-                    ..wave.clone()
-                })
-                .collect(),
-            older: vec![0; slots],
+            waves: Vec::new(),
+            older: vec![0; core.max_waves as usize],
             resident: 0,
             buffered: 0,
             hazard_free: 0,
@@ -235,6 +269,19 @@ impl Waves {
             buffer_entries: core.fetch.buffer_entries as usize,
             fetch_words: core.fetch.words as usize,
         }
+    }
+
+    /// Empties all slots, as when they were made. From now on they belong to a context.
+    pub(super) fn clear(&mut self, config: &Config, context: &Context) {
+        let mut waves = std::mem::take(&mut self.waves);
+        for (slot, wave) in waves.iter_mut().enumerate() {
+            let mut stacks = std::mem::take(&mut wave.control);
+            stacks.start(0);
+            let Wave { scheduler, swizzle, .. } = *wave;
+            let first_row = slot * context.rows_per_wave();
+            *wave = Wave { scheduler, swizzle, first_row, ..Wave::empty(stacks) };
+        }
+        *self = Waves { waves, ..Waves::without_slots(config) };
     }
 
     fn sound(&self) -> Result<(), Misfit> {
@@ -276,7 +323,7 @@ impl Waves {
     }
 
     /// Starts a wave in a free slot, at the kernel's first word.
-    pub(crate) fn start(&mut self, slot: Slot, lanes: u64, workgroup: usize, wave_id: u32) {
+    pub(crate) fn start(&mut self, slot: Slot, lanes: u64, member: Member) {
         let wave = &mut self.waves[slot];
         wave.control.start(lanes);
         wave.predicates = [0; PREDICATES];
@@ -284,8 +331,7 @@ impl Waves {
         wave.fetch_word = 0;
         wave.straddling = false;
         wave.issued = 0;
-        wave.workgroup = workgroup;
-        wave.wave_id = wave_id;
+        wave.belongs_to(member);
         wave.last_word = 0;
         debug_assert!(wave.in_flight == 0 && wave.accesses == 0 && wave.pending_predicates == 0);
         self.arrive(slot);
@@ -430,7 +476,7 @@ impl Waves {
     /// Called at the begin of a cycle. What the cycle before has changed in the instruction buffers counts for fetch
     /// from now on, and what it has performed for the waves whose next instruction waits for that.
     #[inline]
-    pub(super) fn begin_cycle(&mut self, ops: &MicroOps) {
+    pub(super) fn begin_cycle(&mut self, contexts: &Contexts) {
         let mut changed = std::mem::take(&mut self.changed_buffers);
         while changed != 0 {
             let slot = changed.trailing_zeros() as Slot;
@@ -438,7 +484,7 @@ impl Waves {
             self.put_room(slot, self.waves[slot].buffer.len());
         }
         let performed = std::mem::take(&mut self.performed) | std::mem::take(&mut self.loaded);
-        lanes_of(performed & self.draining).for_each(|slot| self.refresh(slot, ops));
+        lanes_of(performed & self.draining).for_each(|slot| self.refresh(slot, contexts));
     }
 
     #[inline]
@@ -473,13 +519,19 @@ impl Waves {
 
     /// The micro-operation at the head of the wave's buffer.
     #[inline]
-    pub(crate) fn head<'a>(&self, slot: Slot, ops: &'a MicroOps) -> Option<&'a MicroOp> {
-        self.waves[slot].buffer.front().map(|word| ops.get(word))
+    pub(crate) fn head<'a>(&self, slot: Slot, contexts: &'a Contexts) -> Option<&'a MicroOp> {
+        self.waves[slot].buffer.front().map(|word| self.op(slot, word, contexts))
+    }
+
+    /// The micro-operation at a word of a wave's kernel.
+    #[inline]
+    pub(super) fn op<'a>(&self, slot: Slot, word: u32, contexts: &'a Contexts) -> &'a MicroOp {
+        contexts.op(self.waves[slot].context, word)
     }
 
     /// Recomputes what a wave's next instruction waits for. Call it whenever the head of its buffer, its
     /// pending writes or its outstanding accesses change.
-    pub(crate) fn refresh(&mut self, slot: Slot, ops: &MicroOps) {
+    pub(crate) fn refresh(&mut self, slot: Slot, contexts: &Contexts) {
         self.touch(slot);
         let bit: SlotMask = 1 << slot;
         let wave = &self.waves[slot];
@@ -487,7 +539,7 @@ impl Waves {
             self.buffered &= !bit;
             return;
         };
-        let op = ops.get(word);
+        let op = contexts.op(wave.context, word);
         self.buffered |= bit;
         let hazard = wave.pending.intersects(&op.hazards);
         // `pending` contains `pending_loads`.

@@ -1,6 +1,7 @@
 //! Workgroups resident on a core: the stage of their arrival, barriers and their end.
 
-use super::grid::{Start, Workgroup};
+use super::context::{Context, Contexts};
+use super::grid::{ContextId, Start, Workgroup};
 use super::latches::Shadows;
 use super::lsu::local::LocalMemory;
 use super::registers::RegisterFile;
@@ -8,7 +9,7 @@ use super::scheduler::Scheduler;
 use super::scheduling::{tell_arrival, tell_end};
 use super::shared::Shared;
 use super::slot::{Slot, lanes_of};
-use super::spec::Spec;
+use super::wave::Member;
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::{Cycle, LinkRx, LinkTx};
 use wave_isa::MMA_FRAGMENTS;
@@ -26,42 +27,46 @@ pub(super) struct Arrival<'c> {
 impl Arrival<'_> {
     /// Takes the workgroups that arrive now and starts their waves.
     #[inline]
-    pub(super) fn tick(&mut self, now: Cycle) {
+    pub(super) fn tick(&mut self, now: Cycle, contexts: &Contexts) {
         while let Some(start) = self.starts.pop(now) {
             self.shared.account.settle_residents(now, self.shared.waves.resident);
-            self.start(now, start);
+            self.start(now, start, contexts);
         }
     }
 
-    fn start(&mut self, now: Cycle, start: Start) {
+    fn start(&mut self, now: Cycle, start: Start, contexts: &Contexts) {
         let index = self.shared.workgroups.iter().position(|w| !w.resident);
         let index = index.expect("the dispatcher counts workgroup slots");
+        let Start { id, context } = start;
+        let of = contexts.of(context);
         let mut slots = 0;
-        for wave_id in 0..self.shared.spec.shape.waves {
+        for wave_id in 0..of.shape.waves {
             let Shared { spec, waves, .. } = &mut *self.shared;
-            let free = !waves.resident & spec.usable_slots;
+            let free = !waves.resident & of.usable_slots;
             assert!(free != 0, "the dispatcher counts wave slots");
             let slot = free.trailing_zeros() as Slot;
             slots |= 1 << slot;
-            waves.start(slot, spec.shape.lanes(wave_id, spec.width as u32), index, wave_id);
+            let lanes = of.shape.lanes(wave_id, spec.width as u32);
+            waves.start(slot, lanes, Member { context, workgroup: index, wave_id });
             tell_arrival(now, slot, self.shared, self.schedulers);
-            self.file.start_wave(slot, &self.shared.spec);
+            let first_row = self.shared.waves.waves[slot].first_row;
+            self.file.start_wave(slot, first_row, of, self.shared.spec.width);
         }
         self.local.poison(index);
-        self.shared.workgroups[index] = Workgroup { id: start.id, slots, resident: true, since: now };
+        self.shared.workgroups[index] = Workgroup { id, context, slots, resident: true, since: now };
     }
 }
 
 impl RegisterFile {
     /// The registers of a wave that starts.
-    fn start_wave(&mut self, slot: Slot, spec: &Spec) {
+    fn start_wave(&mut self, slot: Slot, first_row: usize, context: &Context, width: usize) {
         if self.journal.is_kept() {
             self.journal.starts_wave(slot);
         }
-        let rows = spec.rows_per_wave * spec.width;
-        spec.shape.start_values(&mut self.registers[slot * rows..][..rows], spec.width);
+        let words = context.rows_per_wave() * width;
+        context.shape.start_values(&mut self.registers[first_row * width..][..words], width);
         if !self.fragments.is_empty() {
-            let words = 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * spec.width;
+            let words = 3 * MMA_FRAGMENTS * FRAGMENT_ROWS * width;
             self.fragments[slot * words..][..words].fill(0);
         }
     }
@@ -72,7 +77,7 @@ pub(super) struct Departure<'c> {
     pub shared: &'c mut Shared,
     pub schedulers: &'c mut [Scheduler],
     /// To the dispatcher.
-    pub done: &'c mut LinkTx<()>,
+    pub done: &'c mut LinkTx<ContextId>,
 }
 
 impl Departure<'_> {
@@ -86,7 +91,7 @@ impl Departure<'_> {
         if workgroup.slots == 0 {
             workgroup.resident = false;
             account.counters.workgroups += 1;
-            self.done.push(now, ());
+            self.done.push(now, workgroup.context);
         }
         tell_end(now, slot, self.shared, self.schedulers);
     }
@@ -107,9 +112,9 @@ impl Shared {
     }
 
     /// Writes the lane values of a special register into `result`, for `mov_sr`.
-    pub(super) fn special_row(&self, slot: Slot, code: u8, result: &mut [u32]) {
+    pub(super) fn special_row(&self, slot: Slot, code: u8, contexts: &Contexts, result: &mut [u32]) {
         let wave = &self.waves.waves[slot];
         let group = self.workgroups[wave.workgroup].id;
-        self.spec.shape.special_row(code, group, wave.wave_id, result);
+        contexts.of(wave.context).shape.special_row(code, group, wave.wave_id, result);
     }
 }

@@ -12,7 +12,7 @@ use super::footprint::Footprint;
 use super::grid::{Bounds, Grid};
 use super::turn::Lanes;
 use super::wave::{Doing, Wave, Workgroup};
-use super::{Execution, Limits, Progress, RunError};
+use super::{Execution, ExecutionError, ExecutionProgress, Limits};
 use crate::clock::Cycle;
 use crate::config::Config;
 use crate::core::standing::Stand;
@@ -99,7 +99,7 @@ impl Wave {
     /// The word of its next instruction.
     fn next_word(&self, lanes: &Lanes) -> u32 {
         match self.doing {
-            Doing::AtBarrier => self.word + lanes.ops.get(self.word).words,
+            Doing::AtBarrier => self.word + lanes.context.ops.get(self.word).words,
             _ => self.word,
         }
     }
@@ -117,7 +117,7 @@ type Rates = Vec<f64>;
 impl Grid {
     /// Executes what the machine has: the first `sent` workgroups, of which those that are not in `stands` have ended there.
     /// False if a wave does not come so far without others.
-    fn follow(&mut self, walk: &mut Walk<'_>, sent: u64, stands: &Stands) -> Result<bool, RunError> {
+    fn follow(&mut self, walk: &mut Walk<'_>, sent: u64, stands: &Stands) -> Result<bool, ExecutionError> {
         let mut place_of: HashMap<[u32; 3], usize> = HashMap::new();
         for (&(group, _), stand) in stands {
             place_of.insert(group, stand.place);
@@ -156,7 +156,7 @@ impl Grid {
     }
 
     /// Runs every workgroup until none can go on.
-    fn run_all(&mut self, walk: &mut Walk<'_>) -> Result<(), RunError> {
+    fn run_all(&mut self, walk: &mut Walk<'_>) -> Result<(), ExecutionError> {
         loop {
             let before = walk.lanes.steps;
             for place in 0..self.len() {
@@ -169,7 +169,7 @@ impl Grid {
     }
 
     /// Runs the workgroup of a place until none of its waves can go on.
-    fn run_alone(&mut self, place: usize, walk: &mut Walk<'_>) -> Result<(), RunError> {
+    fn run_alone(&mut self, place: usize, walk: &mut Walk<'_>) -> Result<(), ExecutionError> {
         let bounds = Bounds { cycle: u64::MAX, word: None, limits: walk.limits };
         loop {
             let before = walk.lanes.steps;
@@ -225,7 +225,7 @@ impl Grid {
         cycles: f64,
         (rates, mix): (&Rates, &Mix),
         stands: &Stands,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), ExecutionError> {
         let resident: Vec<bool> = (0..self.len()).map(|place| self.resident_mut(place).is_some()).collect();
         for place in 0..self.len() {
             self.waves_mut(place).for_each(|wave| wave.course.until = wave.course.steps);
@@ -300,7 +300,7 @@ impl Grid {
     }
 
     /// Lets the waves go on to the words at which they stood, as far as they come to them.
-    fn go_home(&mut self, walk: &mut Walk<'_>, stands: &Stands) -> Result<(), RunError> {
+    fn go_home(&mut self, walk: &mut Walk<'_>, stands: &Stands) -> Result<(), ExecutionError> {
         for place in 0..self.len() {
             let Some(workgroup) = self.resident_mut(place) else { continue };
             for wave in &mut workgroup.waves {
@@ -344,7 +344,7 @@ struct Walk<'a> {
     lanes: &'a mut Lanes,
     memory: &'a mut [u8],
     limits: &'a Limits,
-    progress: &'a mut dyn FnMut(Progress),
+    progress: &'a mut dyn FnMut(ExecutionProgress),
 }
 
 /// Where a machine stands, and how far to go on from there.
@@ -368,14 +368,14 @@ impl Execution {
     /// come to where the machine stands, because waves wait for others or their number of instructions is by chance.
     ///
     /// # Errors
-    /// See [`RunError`]; after an error the launch cannot go on.
+    /// See [`ExecutionError`]; after an error the launch cannot go on.
     pub(crate) fn leap(
         &mut self,
         memory: &mut [u8],
         leap: &Leap<'_>,
         limits: &Limits,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Option<CoreCounters>, RunError> {
+        progress: &mut dyn FnMut(ExecutionProgress),
+    ) -> Result<Option<CoreCounters>, ExecutionError> {
         let stands: Stands = leap.stands.iter().map(|&stand| ((stand.group, stand.wave), stand)).collect();
         let mut walk = Walk { now: leap.now, lanes: &mut self.lanes, memory, limits, progress };
         walk.lanes.footprint = Some(Box::new(Footprint::new(leap.config, walk.memory.len())));

@@ -8,13 +8,12 @@
 use super::polling;
 use super::turn::{Lanes, Memories, Pause, Watch};
 use super::wave::{Doing, Wave, Workgroup};
-use super::{Limits, Progress, RunError, Standstill, Stop, Until};
+use super::{ExecutionError, ExecutionProgress, ExecutionStop, Limits, Standstill, Until};
 use crate::config::Config;
+use crate::core::context::Context;
 use crate::core::grid::{index_of, position};
-use crate::core::occupancy::Occupancy;
 use crate::core::report::{WaitsFor, WaveReport};
 use std::ops::Range;
-use wave_isa::program::Launch;
 
 /// Instructions of a turn.
 const TURN: u64 = 1024;
@@ -79,11 +78,13 @@ pub(super) enum Visit {
 }
 
 impl Grid {
-    pub(super) fn new(config: &Config, launch: &Launch, occupancy: Occupancy, uses_mma: bool) -> Grid {
+    /// The grid of a context, of which nothing has started.
+    pub(super) fn new(config: &Config, context: &Context) -> Grid {
+        let launch = context.launch();
         let depths = (config.core.divergence_depth as usize, config.core.call_depth as usize);
         Grid {
             places: Vec::new(),
-            most_places: config.cores as usize * occupancy.workgroups as usize,
+            most_places: config.cores as usize * context.occupancy.workgroups as usize,
             cores: config.cores as usize,
             size: launch.grid,
             next: 0,
@@ -91,7 +92,7 @@ impl Grid {
             total: launch.workgroups(),
             ended_steps: 0,
             poison: config.core.local_poison,
-            uses_mma,
+            uses_mma: context.ops.uses_mma,
             depths,
             stored: 0,
             turn: 0,
@@ -111,12 +112,12 @@ impl Grid {
         memory: &mut [u8],
         until: Until,
         limits: &Limits,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Stop, RunError> {
+        progress: &mut dyn FnMut(ExecutionProgress),
+    ) -> Result<ExecutionStop, ExecutionError> {
         let bounds = |cycle, word| Bounds { cycle, word, limits };
         let bounds = match until {
             Until::End => bounds(u64::MAX, None),
-            Until::Pc(pc) => bounds(u64::MAX, Some(lanes.ops.word_at(pc))),
+            Until::Pc(pc) => bounds(u64::MAX, Some(lanes.context.ops.word_at(pc))),
             Until::Cycle(cycle) => return self.in_step(lanes, memory, &bounds(cycle, None), progress),
         };
         let mut idle = 0;
@@ -132,17 +133,17 @@ impl Grid {
             match self.visit(self.turn, lanes, memory, &bounds, progress)? {
                 Visit::Over => {}
                 Visit::Watched(wave) => {
-                    return Ok(Stop::Pc { workgroup: self.places[self.turn].workgroup.id, wave });
+                    return Ok(ExecutionStop::Pc { workgroup: self.places[self.turn].workgroup.id, wave });
                 }
             }
             self.turn += 1;
             idle = if lanes.steps == before { idle + 1 } else { 0 };
             // No visit of a whole round has executed anything, and no place is left to fill.
             if idle > self.places.len() {
-                return Err(RunError::NoProgress(self.standstill(lanes, memory)));
+                return Err(ExecutionError::NoProgress(self.standstill(lanes, memory)));
             }
         }
-        Ok(Stop::End)
+        Ok(ExecutionStop::End)
     }
 
     /// As [`advance`](Self::advance) up to a nominal cycle: all places go on in step, so that each workgroup starts in
@@ -152,8 +153,8 @@ impl Grid {
         lanes: &mut Lanes,
         memory: &mut [u8],
         bounds: &Bounds<'_>,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Stop, RunError> {
+        progress: &mut dyn FnMut(ExecutionProgress),
+    ) -> Result<ExecutionStop, ExecutionError> {
         while self.finished < self.total {
             let end = bounds.cycle.min(self.step + STEP);
             let bounds_of_step = Bounds { cycle: end, ..*bounds };
@@ -164,7 +165,7 @@ impl Grid {
                         && let Visit::Watched(wave) =
                             self.run_place(place, lanes, memory, &bounds_of_step, progress)?
                     {
-                        return Ok(Stop::Pc { workgroup: self.places[place].workgroup.id, wave });
+                        return Ok(ExecutionStop::Pc { workgroup: self.places[place].workgroup.id, wave });
                     }
                 }
                 while let Some(place) = self.first_free(end, lanes) {
@@ -172,7 +173,7 @@ impl Grid {
                     if let Visit::Watched(wave) =
                         self.run_place(place, lanes, memory, &bounds_of_step, progress)?
                     {
-                        return Ok(Stop::Pc { workgroup: self.places[place].workgroup.id, wave });
+                        return Ok(ExecutionStop::Pc { workgroup: self.places[place].workgroup.id, wave });
                     }
                 }
                 if before == (lanes.steps, self.next) {
@@ -183,14 +184,14 @@ impl Grid {
                 break;
             }
             if !self.waits_for(end) {
-                return Err(RunError::NoProgress(self.standstill(lanes, memory)));
+                return Err(ExecutionError::NoProgress(self.standstill(lanes, memory)));
             }
             if end == bounds.cycle {
-                return Ok(Stop::Cycle);
+                return Ok(ExecutionStop::Cycle);
             }
             self.step = end;
         }
-        Ok(Stop::End)
+        Ok(ExecutionStop::End)
     }
 
     /// The place that is the first to be free for the next workgroup, before this nominal cycle; `None` if there is no
@@ -214,7 +215,7 @@ impl Grid {
 
     /// Adds a place that was never used; there is one.
     fn add_place(&mut self, lanes: &Lanes) {
-        let (shape, width) = (&lanes.shape, lanes.width);
+        let (shape, width) = (&lanes.context.shape, lanes.width);
         let wave = |id| Wave::new(id, shape, width, self.uses_mma, self.depths);
         let workgroup = Workgroup {
             id: [0; 3],
@@ -231,7 +232,7 @@ impl Grid {
         let id = self.next_id();
         let Place { workgroup, resident } = &mut self.places[place];
         let cycle = workgroup.last_cycle();
-        workgroup.start(id, &lanes.shape, lanes.width, self.poison, cycle);
+        workgroup.start(id, &lanes.context.shape, lanes.width, self.poison, cycle);
         *resident = true;
         self.next += 1;
     }
@@ -243,8 +244,8 @@ impl Grid {
         lanes: &mut Lanes,
         memory: &mut [u8],
         bounds: &Bounds<'_>,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Visit, RunError> {
+        progress: &mut dyn FnMut(ExecutionProgress),
+    ) -> Result<Visit, ExecutionError> {
         loop {
             if !self.places[place].resident {
                 if self.next == self.total {
@@ -266,8 +267,8 @@ impl Grid {
         lanes: &mut Lanes,
         memory: &mut [u8],
         bounds: &Bounds<'_>,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Visit, RunError> {
+        progress: &mut dyn FnMut(ExecutionProgress),
+    ) -> Result<Visit, ExecutionError> {
         let end = lanes.steps + VISIT;
         while self.places[place].workgroup.live > 0 {
             if lanes.steps >= end {
@@ -279,7 +280,7 @@ impl Grid {
             }
             if lanes.steps >= self.next_progress {
                 self.next_progress = lanes.steps + BETWEEN_PROGRESS;
-                progress(Progress {
+                progress(ExecutionProgress {
                     instructions: lanes.steps,
                     workgroups: self.finished,
                     total_workgroups: self.total,
@@ -304,9 +305,9 @@ impl Grid {
         lanes: &mut Lanes,
         memory: &mut [u8],
         bounds: &Bounds<'_>,
-    ) -> Result<Option<u32>, RunError> {
+    ) -> Result<Option<u32>, ExecutionError> {
         let Limits { max_instructions, .. } = *bounds.limits;
-        for index in 0..lanes.shape.waves as usize {
+        for index in 0..lanes.context.shape.waves as usize {
             let workgroup = &mut self.places[place].workgroup;
             let wave = &mut workgroup.waves[index];
             match wave.doing {
@@ -322,11 +323,11 @@ impl Grid {
                 continue;
             }
             if bounds.limits.is_stopped() {
-                return Err(RunError::Interrupted(self.standstill(lanes, memory)));
+                return Err(ExecutionError::Interrupted(self.standstill(lanes, memory)));
             }
             let left = max_instructions.map_or(u64::MAX, |limit| limit.saturating_sub(lanes.steps));
             if left == 0 {
-                return Err(RunError::InstructionLimit(self.standstill(lanes, memory)));
+                return Err(ExecutionError::InstructionLimit(self.standstill(lanes, memory)));
             }
             let most =
                 TURN.min(left).min(bounds.cycle - wave.cycle).min(wave.course.until - wave.course.steps);
@@ -341,7 +342,7 @@ impl Grid {
             } else {
                 lanes.turn::<false>(id, wave, &mut memories, most, &mut Watch::at(None))
             };
-            let pause = pause.map_err(RunError::Fault)?;
+            let pause = pause.map_err(ExecutionError::Fault)?;
             if lanes.changes != changes {
                 self.stored = self.stored.max(wave.cycle);
             }
@@ -356,13 +357,13 @@ impl Grid {
                 Pause::Barrier => {
                     wave.doing = Doing::AtBarrier;
                     workgroup.arrived += 1;
-                    lanes.counters.barriers += u64::from(workgroup.pass_barrier(&lanes.ops));
+                    lanes.counters.barriers += u64::from(workgroup.pass_barrier(&lanes.context.ops));
                 }
                 Pause::Ended => {
                     wave.doing = Doing::Ended;
                     workgroup.live -= 1;
                     // A barrier waits for live waves only, so the end of this one may release it.
-                    lanes.counters.barriers += u64::from(workgroup.pass_barrier(&lanes.ops));
+                    lanes.counters.barriers += u64::from(workgroup.pass_barrier(&lanes.context.ops));
                 }
             }
         }
@@ -388,24 +389,24 @@ impl Grid {
         memory: &mut [u8],
         (word, before): (u32, u64),
         limits: &Limits,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Option<u64>, RunError> {
+        progress: &mut dyn FnMut(ExecutionProgress),
+    ) -> Result<Option<u64>, ExecutionError> {
         let mut bounds = Bounds { cycle: before, word: Some(word), limits };
         let (mut first, mut fault) = (None, None);
         loop {
             match self.in_step(lanes, memory, &bounds, progress) {
-                Ok(Stop::Pc { workgroup, wave }) => {
+                Ok(ExecutionStop::Pc { workgroup, wave }) => {
                     first = self.cycle_of(workgroup, wave);
                     bounds.cycle = first.unwrap_or(before);
                 }
                 // Another wave may come to the word before the cycle of the fault.
-                Err(RunError::Fault(found)) => {
+                Err(ExecutionError::Fault(found)) => {
                     bounds.cycle = self.cycle_of(found.workgroup, found.wave).unwrap_or(0);
                     (first, fault) = (None, Some(found));
                 }
-                Ok(_) | Err(RunError::NoProgress(_)) if first.is_some() => return Ok(first),
-                Ok(_) => return fault.map_or(Ok(None), |fault| Err(RunError::Fault(fault))),
-                Err(error) => return fault.map_or(Err(error), |fault| Err(RunError::Fault(fault))),
+                Ok(_) | Err(ExecutionError::NoProgress(_)) if first.is_some() => return Ok(first),
+                Ok(_) => return fault.map_or(Ok(None), |fault| Err(ExecutionError::Fault(fault))),
+                Err(error) => return fault.map_or(Err(error), |fault| Err(ExecutionError::Fault(fault))),
             }
         }
     }
@@ -508,7 +509,7 @@ impl Grid {
                     workgroup: workgroup.id,
                     wave: wave.id,
                     active: wave.control.active,
-                    pc: lanes.ops.pc(wave.word),
+                    pc: lanes.context.ops.pc(wave.word),
                     waits_for: match wave.doing {
                         Doing::AtBarrier => WaitsFor::Barrier(missing.clone()),
                         _ => WaitsFor::Turn,

@@ -18,7 +18,7 @@ mod turn;
 mod wave;
 
 use crate::config::Config;
-use crate::core::grid::Shape;
+use crate::core::context::Context;
 use crate::core::occupancy::{LaunchError, Occupancy};
 use crate::core::report::{self, WaveReport};
 use crate::core::uop::MicroOps;
@@ -27,6 +27,7 @@ pub(crate) use follow::{Issued, Leap};
 pub(crate) use footprint::Footprint;
 use grid::Grid;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use turn::Lanes;
 use wave_isa::program::{Fault, Launch, Program};
@@ -39,10 +40,10 @@ const FIRST_WINDOW: u64 = 1 << 14;
 /// Bounds of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
-    /// Stop with [`RunError::InstructionLimit`] instead of executing more wave instructions than this. Instructions
+    /// ExecutionStop with [`ExecutionError::InstructionLimit`] instead of executing more wave instructions than this. Instructions
     /// without effect count.
     pub max_instructions: Option<u64>,
-    /// Stop with [`RunError::Interrupted`] once this is true.
+    /// ExecutionStop with [`ExecutionError::Interrupted`] once this is true.
     pub stop: Option<&'static AtomicBool>,
 }
 
@@ -69,7 +70,7 @@ pub enum Until {
 
 /// Why a run stopped that may go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
+pub enum ExecutionStop {
     /// The launch has ended.
     End,
     /// Every wave has come to the nominal cycle, or waits for one that has.
@@ -83,9 +84,9 @@ pub enum Stop {
     },
 }
 
-/// Progress of a run.
+/// ExecutionProgress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct ExecutionProgress {
     /// Wave instructions executed, those without effect included.
     pub instructions: u64,
     /// Workgroups ended.
@@ -110,7 +111,7 @@ pub struct Standstill {
 
 /// Why a launch did not end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunError {
+pub enum ExecutionError {
     /// The kernel cannot run on this machine.
     Launch(LaunchError),
     /// The kernel did something illegal.
@@ -187,42 +188,33 @@ impl Execution {
     /// # Errors
     /// If the launch cannot run on this machine.
     pub fn new(config: &Config, program: &Program, launch: &Launch) -> Result<Execution, LaunchError> {
-        let occupancy = Occupancy::of(config, launch)?;
-        let kernel = &program.kernels[launch.kernel];
-        let ops = MicroOps::decode(program, kernel, launch.registers, config);
-        let shape = Shape::new(launch, occupancy.waves_per_workgroup, config);
-        let grid = Grid::new(config, launch, occupancy, ops.uses_mma);
-        let room = room(config, &occupancy);
+        let context = Context::new(config, program, launch)?;
+        Ok(Execution::of(config, program, Arc::new(context)))
+    }
+
+    /// The launch of a context of this program, of which nothing has begun.
+    pub(crate) fn of(config: &Config, program: &Program, context: Arc<Context>) -> Execution {
+        let kernel = &program.kernels[context.launch().kernel];
         let code = &program.code[kernel.code.start as usize..kernel.code.end as usize];
-        Ok(Execution { lanes: Lanes::new((ops, code), shape, launch.kernel, config), grid, room })
+        let (grid, room) = (Grid::new(config, &context), room(config, &context.occupancy));
+        Execution { lanes: Lanes::new(context, code, config), grid, room }
     }
 
-    /// Only these workgroups of a launch, by their linear index, on device memory of so many bytes; nothing of it has
-    /// begun.
-    ///
-    /// # Errors
-    /// If the launch cannot run on this machine.
-    pub(crate) fn of_workgroups(
-        config: &Config,
-        program: &Program,
-        launch: &Launch,
-        workgroups: Range<u64>,
-        device_bytes: usize,
-    ) -> Result<Execution, LaunchError> {
-        let mut execution = Execution::new(config, program, launch)?;
-        execution.grid.confine(workgroups);
-        execution.lanes.footprint = Some(Box::new(Footprint::new(config, device_bytes)));
-        Ok(execution)
+    /// Leaves out all workgroups but these, by their linear index, and notes what they touch of device memory, which has
+    /// so many bytes. Nothing of the launch has begun.
+    pub(crate) fn confine(&mut self, config: &Config, workgroups: Range<u64>, device_bytes: usize) {
+        self.grid.confine(workgroups);
+        self.lanes.footprint = Some(Box::new(Footprint::new(config, device_bytes)));
     }
 
-    /// Takes what was touched so far, of an execution [of workgroups](Self::of_workgroups).
+    /// Takes what was touched so far, of a [confined](Self::confine) execution.
     pub(crate) fn take_footprint(&mut self) -> Option<Footprint> {
         self.lanes.footprint.take().map(|footprint| *footprint)
     }
 
     /// The launch.
     pub fn launch(&self) -> &Launch {
-        &self.lanes.shape.launch
+        self.lanes.context.launch()
     }
 
     /// Makes sure that a machine of this configuration with this program can take the launch over as it stands: its
@@ -241,7 +233,7 @@ impl Execution {
             );
         };
         let ops = MicroOps::decode(program, kernel, launch.registers, config);
-        if !ops.is_same_code(&self.lanes.ops) {
+        if !ops.is_same_code(&self.lanes.context.ops) {
             return refuse(
                 format!("the launch under way is not one of this kernel `{}`", kernel.name),
                 "make it with this program, for a machine with the same capabilities",
@@ -260,34 +252,34 @@ impl Execution {
     /// Executes the launch on this device memory. `progress` is called now and then.
     ///
     /// # Errors
-    /// See [`RunError`]. After [`RunError::InstructionLimit`] and [`RunError::Interrupted`] it can go on.
+    /// See [`ExecutionError`]. After [`ExecutionError::InstructionLimit`] and [`ExecutionError::Interrupted`] it can go on.
     pub fn advance(
         &mut self,
         memory: &mut [u8],
         until: Until,
         limits: &Limits,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Stop, RunError> {
+        progress: &mut dyn FnMut(ExecutionProgress),
+    ) -> Result<ExecutionStop, ExecutionError> {
         self.grid.advance(&mut self.lanes, memory, until, limits, progress)
     }
 
     /// Executes the launch to the beginning of the nominal cycle in which the first wave comes to an instruction: a byte
-    /// offset in the code section, as in [`MicroOps::pc`]. Gives [`Stop::Cycle`] then, and [`Stop::End`] if no wave
+    /// offset in the code section, as in [`MicroOps::pc`]. Gives [`ExecutionStop::Cycle`] then, and [`ExecutionStop::End`] if no wave
     /// comes to it from here on. In a program whose waves poll, the first wave to come to it may depend on how far the
     /// executor looks ahead; it then stands near the instruction.
     ///
     /// It executes most of the launch twice, and needs room for another copy of device memory.
     ///
     /// # Errors
-    /// See [`RunError`]; after an error the launch cannot go on.
+    /// See [`ExecutionError`]; after an error the launch cannot go on.
     pub fn reach(
         &mut self,
         memory: &mut [u8],
         pc: u32,
         limits: &Limits,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Stop, RunError> {
-        let word = self.lanes.ops.word_at(pc);
+        progress: &mut dyn FnMut(ExecutionProgress),
+    ) -> Result<ExecutionStop, ExecutionError> {
+        let word = self.lanes.context.ops.word_at(pc);
         // It looks in windows, each twice as long as the one before, so that it copies little and goes back little.
         let (mut end, mut window) = (self.cycle(), FIRST_WINDOW);
         loop {
@@ -301,7 +293,7 @@ impl Execution {
                 return self.advance(memory, Until::Cycle(cycle), limits, progress);
             }
             if self.is_over() {
-                return Ok(Stop::End);
+                return Ok(ExecutionStop::End);
             }
         }
     }
@@ -335,23 +327,23 @@ impl Execution {
 
     /// The decoded kernel.
     pub fn ops(&self) -> &MicroOps {
-        &self.lanes.ops
+        &self.lanes.context.ops
     }
 }
 
 /// Executes a launch to its end on this device memory. `progress` is called now and then.
 ///
 /// # Errors
-/// See [`RunError`].
+/// See [`ExecutionError`].
 pub fn run(
     config: &Config,
     program: &Program,
     launch: &Launch,
     memory: &mut [u8],
     limits: &Limits,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Report, RunError> {
-    let mut execution = Execution::new(config, program, launch).map_err(RunError::Launch)?;
+    progress: &mut dyn FnMut(ExecutionProgress),
+) -> Result<Report, ExecutionError> {
+    let mut execution = Execution::new(config, program, launch).map_err(ExecutionError::Launch)?;
     execution.advance(memory, Until::End, limits, progress)?;
     Ok(execution.report())
 }

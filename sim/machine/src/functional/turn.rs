@@ -6,12 +6,13 @@ use super::run::{Run, Step};
 use super::wave::Wave;
 use crate::alu::{self, FRAGMENT_ROWS, HostVectors};
 use crate::config::Config;
-use crate::core::grid::Shape;
+use crate::core::context::Context;
 use crate::core::lsu::{MemoryInstruction, Shapes};
-use crate::core::uop::{Kind, MicroOps};
+use crate::core::uop::Kind;
 use crate::core::write_ports::MAX_RESULT_ROWS;
 use crate::stats::CoreCounters;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use wave_isa::program::fault::{Fault, FaultKind};
 use wave_isa::table::{AccessKind, AtomicOp, MemoryOp, Space};
 use wave_isa::{MMA_FRAGMENTS, Op, Special};
@@ -68,13 +69,11 @@ pub(super) struct Memories<'a> {
 /// What executes instructions, apart from the state of waves.
 #[derive(Debug, Clone)]
 pub(super) struct Lanes {
-    pub(super) ops: MicroOps,
+    pub(super) context: Arc<Context>,
     /// The instructions again, as a run executes them.
     steps_of_run: Vec<Step>,
     regions: Regions,
-    pub(super) shape: Shape,
     pub(super) width: usize,
-    kernel: usize,
     host: HostVectors,
     /// Rows of the result being computed.
     result: Vec<u32>,
@@ -94,13 +93,9 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Lanes for a kernel, decoded and as its words.
-    pub(super) fn new(
-        (ops, code): (MicroOps, &[u32]),
-        shape: Shape,
-        kernel: usize,
-        config: &Config,
-    ) -> Lanes {
+    /// Lanes for a context, whose kernel has these words.
+    pub(super) fn new(context: Arc<Context>, code: &[u32], config: &Config) -> Lanes {
+        let Context { shape, ops, .. } = &*context;
         let width = config.core.wave_width as usize;
         let mut threads = vec![0; shape.waves as usize * 3 * width];
         for (index, row) in threads.chunks_exact_mut(width).enumerate() {
@@ -108,12 +103,9 @@ impl Lanes {
         }
         let memory = Op::DeviceLoadU32.memory().expect("a load");
         Lanes {
-            steps_of_run: Step::all(&ops),
+            steps_of_run: Step::all(ops),
             regions: Regions::new(code),
-            ops,
-            shape,
             width,
-            kernel,
             host: HostVectors::new(),
             result: vec![0; MAX_RESULT_ROWS * width],
             threads,
@@ -124,6 +116,7 @@ impl Lanes {
             changes: 0,
             before: Vec::new(),
             footprint: None,
+            context,
         }
     }
 
@@ -176,7 +169,7 @@ impl Lanes {
             }
             if self.steps_of_run[word as usize].is_in_run() {
                 let run = Run {
-                    ops: &self.ops,
+                    ops: &self.context.ops,
                     steps: &self.steps_of_run,
                     regions: &self.regions,
                     word,
@@ -207,7 +200,7 @@ impl Lanes {
                 continue;
             }
             let active = wave.control.active;
-            let op = self.ops.get(word);
+            let op = self.context.ops.get(word);
             steps += 1;
             let guard = op.guard_lanes(&wave.predicates);
             let lanes = guard & active;
@@ -270,7 +263,7 @@ impl Lanes {
 
     /// Executes a computation that is not lane arithmetic on registers, in the participating `lanes`.
     fn compute(&mut self, word: u32, lanes: u64, wave: &mut Wave, group: [u32; 3]) {
-        let (op, width) = (self.ops.get(word), self.width);
+        let (op, width) = (self.context.ops.get(word), self.width);
         match op.inst.op {
             Op::MovSr => self.special(word, lanes, wave, group),
             Op::MmaCompute => {
@@ -287,7 +280,7 @@ impl Lanes {
 
     /// Reads a special register.
     fn special(&mut self, word: u32, lanes: u64, wave: &mut Wave, group: [u32; 3]) {
-        let (op, width) = (self.ops.get(word), self.width);
+        let (op, width) = (self.context.ops.get(word), self.width);
         let code = op.inst.rs1;
         let row = match Special::from_code(code) {
             Some(axis @ (Special::ThreadIdX | Special::ThreadIdY | Special::ThreadIdZ)) => {
@@ -295,7 +288,7 @@ impl Lanes {
                 &self.threads[(wave.id as usize * 3 + axis) * width..][..width]
             }
             _ => {
-                self.shape.special_row(code, group, wave.id, &mut self.result[..width]);
+                self.context.shape.special_row(code, group, wave.id, &mut self.result[..width]);
                 &self.result[..width]
             }
         };
@@ -316,7 +309,7 @@ impl Lanes {
         memories: &mut Memories<'_>,
         watch: &mut Watch,
     ) -> Result<(), (u64, FaultKind)> {
-        let (op, width) = (self.ops.get(word), self.width);
+        let (op, width) = (self.context.ops.get(word), self.width);
         let bytes = match memory.space {
             Space::Local => &mut *memories.local,
             Space::Device => &mut *memories.device,
@@ -386,11 +379,11 @@ impl Lanes {
     fn fault(&self, workgroup: [u32; 3], wave: &Wave, lanes: u64, kind: FaultKind) -> Box<Fault> {
         Box::new(Fault {
             kind,
-            kernel: self.kernel,
+            kernel: self.context.launch().kernel,
             workgroup,
             wave: wave.id,
             lanes,
-            pc: self.ops.pc(wave.word),
+            pc: self.context.ops.pc(wave.word),
             cycle: None,
         })
     }

@@ -1,25 +1,55 @@
-//! The dispatcher: hands the grid's workgroups to cores that have room.
+//! The dispatcher: hands the workgroups of contexts to cores that have room.
 
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER, exchange, may_plan};
 use crate::config::{Config, Dispatch};
 use crate::core::Core;
-use crate::core::grid::{Start, position};
+use crate::core::context::Contexts;
+use crate::core::grid::{ContextId, Start, position};
 use crate::core::view::CoreView;
 use crate::memory::BitSet;
 use crate::registry::{DispatchChoice, DispatchPolicy, DispatchSetup, Maker, PlugIn, Plugged};
-use wave_capture::{Capture, Misfit};
+use wave_capture::{Capture, Misfit, Reader, Writer};
+use wave_isa::program::Launch;
 
 /// The dispatcher's ends of its links to one core.
 #[derive(Debug, Capture)]
 pub(crate) struct CoreLinks {
     /// Workgroups to the core.
     pub starts: LinkTx<Start>,
-    /// A message for each workgroup that has ended.
-    pub done: LinkRx<()>,
+    /// A message for each workgroup that has ended: its context.
+    pub done: LinkRx<ContextId>,
 }
 
-/// Sends workgroups in order of their linear index x + X·(y + Y·z), each to a core with a free workgroup slot that the
-/// policy picks (rule R1). A slot is free again when the core's message has arrived (rule R3).
+/// The grid of a context, and how far the dispatcher has come with it.
+#[derive(Debug, Capture)]
+struct Queued {
+    #[spec]
+    context: ContextId,
+    #[spec]
+    grid: [u32; 3],
+    /// Workgroups of the grid.
+    #[spec]
+    total: u64,
+    /// The workgroup that is sent next.
+    next: u64,
+    /// Workgroups that have ended.
+    finished: u64,
+}
+
+impl Queued {
+    fn new(context: ContextId, launch: &Launch) -> Queued {
+        let total = launch.grid.iter().fold(1, |total: u64, &n| total.saturating_mul(n.into()));
+        Queued { context, grid: launch.grid, total, next: 0, finished: 0 }
+    }
+
+    /// True if some of its workgroups are still to be sent.
+    fn has_more(&self) -> bool {
+        self.next < self.total
+    }
+}
+
+/// Takes the contexts of its queue one after the other. Sends the workgroups of each in order of their linear index
+/// x + X·(y + Y·z), each to a core with a free workgroup slot that the policy picks (rule R1). A slot is free again when the core's message has arrived (rule R3).
 #[derive(Debug, Capture)]
 #[sound]
 pub(crate) struct Dispatcher {
@@ -28,12 +58,9 @@ pub(crate) struct Dispatcher {
     free: Vec<u32>,
     /// Sum of `free`.
     free_slots: u64,
-    #[spec]
-    grid: [u32; 3],
-    #[spec]
-    total: u64,
-    next: u64,
-    finished: u64,
+    /// The contexts of the run, in the order in which they came. [`Queued::context`] is the place in this list.
+    #[fixed]
+    queue: Vec<Queued>,
     /// Workgroups that have ended, but whose messages are on their way.
     announced: u64,
     turn: usize,
@@ -63,31 +90,51 @@ fn registered(config: &Config, grid: [u32; 3], resident: u32) -> Option<Plugged<
 }
 
 impl Dispatcher {
-    /// A dispatcher for a grid; each core holds up to `resident` workgroups at a time.
-    pub(crate) fn new(
-        config: &Config,
-        grid: [u32; 3],
-        resident: u32,
-        cores: Vec<CoreLinks>,
-        start: Cycle,
-    ) -> Dispatcher {
+    /// A dispatcher with these links to its cores, and an empty queue.
+    pub(crate) fn new(config: &Config, cores: Vec<CoreLinks>) -> Dispatcher {
         Dispatcher {
-            free: vec![resident; cores.len()],
-            free_slots: u64::from(resident) * cores.len() as u64,
+            free: vec![0; cores.len()],
+            free_slots: 0,
             touched: BitSet::new(cores.len()),
             cores,
-            grid,
-            total: grid.iter().fold(1, |total: u64, &n| total.saturating_mul(n.into())),
-            next: 0,
-            finished: 0,
+            queue: Vec::new(),
             announced: 0,
             turn: 0,
             policy: config.dispatcher.policy,
-            registered: registered(config, grid, resident),
+            registered: None,
             per_cycle: config.dispatcher.workgroups_per_cycle,
-            last_done: start,
+            last_done: 0,
             next_message: NEVER,
         }
+    }
+
+    /// Begins a run of contexts. No message is on its way.
+    pub(crate) fn begin(&mut self, config: &Config, contexts: &Contexts, start: Cycle) {
+        let alone = contexts.alone();
+        let resident = alone.occupancy.workgroups;
+        self.queue = contexts.iter().map(|(id, context)| Queued::new(id, context.launch())).collect();
+        self.free.fill(resident);
+        self.free_slots = u64::from(resident) * self.cores.len() as u64;
+        self.registered = registered(config, alone.launch().grid, resident);
+        (self.announced, self.turn, self.last_done, self.next_message) = (0, 0, start, NEVER);
+    }
+
+    /// Saves what is left of a run when it is over.
+    pub(super) fn save_between_runs(&self, to: &mut Writer) {
+        self.cores.iter().for_each(|links| links.save(to));
+    }
+
+    /// Puts back what [`save_between_runs`](Self::save_between_runs) has saved.
+    ///
+    /// # Errors
+    /// If it does not fit.
+    pub(super) fn restore_between_runs(&mut self, from: &mut Reader<'_>) -> Result<(), Misfit> {
+        self.cores.iter_mut().try_for_each(|links| links.restore(from))
+    }
+
+    /// True if no message is on its way to the cores or has come from them.
+    pub(super) fn has_no_message(&self) -> bool {
+        self.cores.iter().all(|links| !links.starts.has_sent() && links.done.is_empty())
     }
 
     fn sound(&self) -> Result<(), Misfit> {
@@ -97,37 +144,54 @@ impl Dispatcher {
         Misfit::agrees(self.free_slots == free, "free_slots")?;
         let announced = self.cores.iter().map(|links| links.done.len() as u64).sum::<u64>();
         Misfit::agrees(self.announced == announced, "announced")?;
-        Misfit::in_range(self.next <= self.total && self.finished <= self.next, "next")
+        let counts = |one: &Queued| one.next <= one.total && one.finished <= one.next;
+        Misfit::in_range(self.queue.iter().all(counts), "next")
+    }
+
+    /// Refuses links whose two ends do not agree.
+    pub(super) fn check_links<'c>(
+        &self,
+        cores: impl Iterator<Item = &'c Core>,
+        now: Cycle,
+    ) -> Result<(), Misfit> {
+        for (core, links) in cores.zip(&self.cores) {
+            Misfit::agrees(links.starts.agrees_with(&core.links.starts, now), "starts")?;
+            Misfit::agrees(core.links.done.agrees_with(&links.done, now), "done")?;
+            let starts = links.starts.entries().chain(core.links.starts.entries()).map(|start| start.context);
+            let mut contexts = starts.chain(core.links.done.entries().chain(links.done.entries()).copied());
+            Misfit::in_range(contexts.all(|context| usize::from(context) < self.queue.len()), "context")?;
+        }
+        Ok(())
     }
 
     /// Refuses links and counts that do not agree with the cores, each of which takes `resident` workgroups.
     pub(super) fn check<'c>(
         &self,
-        cores: impl Iterator<Item = &'c Core>,
+        cores: impl Iterator<Item = &'c Core> + Clone,
         resident: u32,
         now: Cycle,
     ) -> Result<(), Misfit> {
         Misfit::in_range(self.last_done <= now && may_plan(now, self.next_message), "last_done")?;
+        self.check_links(cores.clone(), now)?;
         let mut under_way = 0;
         for (core, (links, &free)) in cores.zip(self.cores.iter().zip(&self.free)) {
-            Misfit::agrees(links.starts.agrees_with(&core.links.starts, now), "starts")?;
-            Misfit::agrees(core.links.done.agrees_with(&links.done, now), "done")?;
             let here = CoreView::of(core).workgroups_here().iter().sum::<usize>();
             let taken = here + links.starts.entries().count() + links.done.len();
             Misfit::agrees(taken + free as usize == resident as usize, "free")?;
             under_way += taken as u64;
         }
-        Misfit::agrees(self.next - self.finished == under_way, "finished")
+        Misfit::agrees(self.sent() - self.finished() == under_way, "finished")
     }
 
     /// Begins part-way, before the first cycle: so many workgroups have started, in order, and those that have not
     /// ended are in these cores.
     pub(crate) fn take_over(&mut self, started: u64, residents: impl Iterator<Item = usize>) {
-        (self.next, self.finished) = (started, started);
+        let alone = &mut self.queue[0];
+        (alone.next, alone.finished) = (started, started);
         for core in residents {
             self.free[core] -= 1;
             self.free_slots -= 1;
-            self.finished -= 1;
+            alone.finished -= 1;
         }
         self.turn = (started % self.cores.len() as u64) as usize;
     }
@@ -152,13 +216,13 @@ impl Dispatcher {
     fn receive(&mut self, now: Cycle) {
         self.next_message = NEVER;
         for (core, (links, free)) in self.cores.iter_mut().zip(&mut self.free).enumerate() {
-            while links.done.pop(now).is_some() {
+            while let Some(context) = links.done.pop(now) {
                 if let Some(policy) = &mut self.registered {
                     policy.tell(|policy| policy.ended(now, core));
                 }
                 *free += 1;
                 self.free_slots += 1;
-                self.finished += 1;
+                self.queue[usize::from(context)].finished += 1;
                 self.announced -= 1;
                 self.last_done = now;
                 self.touched.insert(core);
@@ -168,25 +232,27 @@ impl Dispatcher {
     }
 
     fn can_dispatch(&self) -> bool {
-        self.next < self.total && self.free_slots > 0
+        self.free_slots > 0 && self.queue.iter().any(Queued::has_more)
     }
 
     fn dispatch_one(&mut self, now: Cycle) {
-        let core = self.pick(now);
-        let id = position(self.next, self.grid);
-        self.cores[core].starts.push(now, Start { id });
+        let Some(place) = self.queue.iter().position(Queued::has_more) else { return };
+        let core = self.pick(now, self.queue[place].next);
+        let Queued { context, grid, next, .. } = &mut self.queue[place];
+        let id = position(*next, *grid);
+        *next += 1;
+        self.cores[core].starts.push(now, Start { id, context: *context });
         self.touched.insert(core);
         self.free[core] -= 1;
         self.free_slots -= 1;
-        self.next += 1;
         self.turn = (core + 1) % self.cores.len();
     }
 
-    /// The core that gets the next workgroup. Some core has room.
+    /// The core that gets this workgroup of a grid. Some core has room.
     ///
     /// # Panics
     /// If a plug-in picks a core without room.
-    fn pick(&mut self, now: Cycle) -> usize {
+    fn pick(&mut self, now: Cycle, workgroup: u64) -> usize {
         let (turn, free) = (self.turn, &self.free);
         let last = (turn + free.len() - 1) % free.len();
         let in_turn = || (turn..free.len()).chain(0..turn);
@@ -196,9 +262,9 @@ impl Dispatcher {
             (Dispatch::LeastLoaded, _) => {
                 in_turn().reduce(|a, b| if free[b] > free[a] { b } else { a }).unwrap_or(turn)
             }
-            (Dispatch::Fill, _) if self.next > 0 && free[last] > 0 => last,
+            (Dispatch::Fill, _) if workgroup > 0 && free[last] > 0 => last,
             (Dispatch::PlugIn(_), Some(policy)) => policy.tell(|policy| {
-                let core = policy.pick(&DispatchChoice { now, workgroup: self.next, free, last });
+                let core = policy.pick(&DispatchChoice { now, workgroup, free, last });
                 assert!(free.get(core).is_some_and(|&free| free > 0), "core {core} has no room");
                 core
             }),
@@ -220,33 +286,35 @@ impl Dispatcher {
 
     /// True if every workgroup has ended.
     pub(crate) fn is_done(&self) -> bool {
-        self.finished == self.total
+        self.finished() == self.total()
     }
 
     /// True if every workgroup has ended, though messages may be on their way.
     pub(crate) fn is_ending(&self) -> bool {
-        self.finished + self.announced == self.total
+        self.finished() + self.announced == self.total()
     }
 
     /// Workgroups sent so far.
     pub(crate) fn sent(&self) -> u64 {
-        self.next
+        self.queue.iter().map(|one| one.next).sum()
     }
 
-    /// The next workgroups have run elsewhere, and have ended.
+    /// The next workgroups of the context that is sent have run elsewhere, and have ended.
     pub(crate) fn pass(&mut self, workgroups: u64) {
-        self.next += workgroups;
-        self.finished += workgroups;
+        if let Some(one) = self.queue.iter_mut().find(|one| one.has_more()) {
+            one.next += workgroups;
+            one.finished += workgroups;
+        }
     }
 
     /// Workgroups ended so far.
     pub(crate) fn finished(&self) -> u64 {
-        self.finished
+        self.queue.iter().map(|one| one.finished).sum()
     }
 
-    /// Workgroups of the grid.
+    /// Workgroups of all grids.
     pub(crate) fn total(&self) -> u64 {
-        self.total
+        self.queue.iter().fold(0, |total, one| total.saturating_add(one.total))
     }
 
     /// The cycle in which the last message about an ended workgroup arrived.
@@ -260,7 +328,7 @@ impl Dispatcher {
     }
 
     /// Exchanges workgroups, messages and credits between a core and the dispatcher; see [`exchange`].
-    pub(crate) fn exchange(&mut self, core: usize, starts: &mut LinkRx<Start>, done: &mut LinkTx<()>) {
+    pub(crate) fn exchange(&mut self, core: usize, starts: &mut LinkRx<Start>, done: &mut LinkTx<ContextId>) {
         let links = &mut self.cores[core];
         let before = links.done.len();
         exchange(&mut links.starts, starts);
@@ -287,15 +355,40 @@ mod tests {
             CoreLinks { starts, done }
         };
         let cores: Vec<CoreLinks> = free.iter().map(&mut links).collect();
-        let mut dispatcher = Dispatcher::new(&config, [100, 1, 1], 8, cores, 0);
+        let mut dispatcher = Dispatcher::new(&config, cores);
+        dispatcher.queue = [0, 1]
+            .map(|context| Queued { context, grid: [100, 1, 1], total: 100, next: 0, finished: 0 })
+            .into();
         dispatcher.free = free.to_vec();
         dispatcher.free_slots = free.iter().map(|&free| u64::from(free)).sum();
         let mut pick = |now| {
-            let core = dispatcher.pick(now);
+            let core = dispatcher.pick(now, dispatcher.sent());
             dispatcher.dispatch_one(now);
             core
         };
         (0..workgroups as u64).map(&mut pick).collect()
+    }
+
+    #[test]
+    fn contexts_are_sent_one_after_the_other() {
+        let config = Config::example();
+        let (starts, mut at_core) = link(16, 1);
+        let (_from_core, done) = link(16, 1);
+        let mut dispatcher = Dispatcher::new(&config, vec![CoreLinks { starts, done }]);
+        let queued = |context| Queued { context, grid: [2, 2, 1], total: 4, next: 0, finished: 0 };
+        dispatcher.queue = vec![queued(0), queued(1)];
+        (dispatcher.free[0], dispatcher.free_slots) = (7, 7);
+        dispatcher.run(0, 10);
+        assert_eq!((dispatcher.sent(), dispatcher.total(), dispatcher.is_done()), (7, 8, false));
+        exchange(&mut dispatcher.cores[0].starts, &mut at_core);
+        let sent: Vec<Start> = at_core.entries().copied().collect();
+        let ids = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]];
+        let first = ids.map(|id| Start { id, context: 0 });
+        let second = ids.map(|id| Start { id, context: 1 });
+        assert_eq!(sent, [&first[..], &second[..3]].concat());
+        // What has run elsewhere is of the context that is sent.
+        dispatcher.pass(1);
+        assert_eq!(dispatcher.queue.iter().map(|one| one.finished).collect::<Vec<_>>(), [0, 1]);
     }
 
     #[test]

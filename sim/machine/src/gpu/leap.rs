@@ -13,7 +13,7 @@
 use super::machine::Machine;
 use super::{Progress, RunError, RunOptions};
 use crate::clock::Cycle;
-use crate::core::handover::Handover;
+use crate::core::handover::{Handed, Handover};
 use crate::core::view::CoreView;
 use crate::functional::{self, Execution, Issued, Leap, Limits, Until};
 use crate::memory::Pages;
@@ -61,7 +61,7 @@ impl Machine {
     /// [`RunError::Launch`] if the kernel cannot run on this machine.
     pub fn companion(&mut self) -> Result<Option<Companion>, RunError> {
         let Some((run, memory, (config, program))) = self.running_mut() else { return Ok(None) };
-        let execution = Execution::new(config, program, run.launch()).map_err(RunError::Launch)?;
+        let execution = Execution::of(config, program, Arc::clone(run.context()));
         memory.host_memory();
         let before = memory.image().pages();
         let looked = (run.now(), Issued::new());
@@ -100,12 +100,12 @@ impl Machine {
         let (at, issued) = &companion.looked;
         let leap =
             Leap { config, now, sent: run.dispatcher.sent(), stands: &stands, looked: (*at, issued), cycles };
-        let mut show = |it: functional::Progress| progress(shown(now - run.start, it));
+        let mut show = |it: functional::ExecutionProgress| progress(shown(now - run.start, it));
         let stored = companion.memory.get_or_insert_with(|| companion.before.memory());
         let leapt = companion.execution.leap(stored, &leap, &limits, &mut show);
         let leapt = match leapt {
             Ok(leapt) => leapt,
-            Err(functional::RunError::Fault(fault)) => return Err(RunError::Fault(fault)),
+            Err(functional::ExecutionError::Fault(fault)) => return Err(RunError::Fault(fault)),
             Err(_) => return Err(RunError::Interrupted(run.no_progress(now))),
         };
         let Some(footprint) = companion.execution.take_footprint() else { return Ok(Leapt::Astray) };
@@ -124,23 +124,19 @@ impl Machine {
             companion.stored.extend(footprint.lines());
             ((), Some(footprint.into_trail()))
         });
-        let ops = Arc::clone(&run.spec.ops);
+        let contexts = Arc::clone(&run.spec.contexts);
         for index in 0..cores {
             let core = run.cores.get_mut(index).0;
-            Handover::to(core).forget_in_flight(&ops);
+            Handover::to(core, &contexts).forget_in_flight();
             core.refresh_l1(|address| memory.line(address));
         }
         let places: BTreeSet<usize> = stands.iter().map(|stand| stand.place).collect();
         for place in places {
             let workgroup = companion.execution.workgroup(place);
             let core = run.cores.get_mut(place % cores).0;
-            Handover::to(core).put(
-                now,
-                (place / cores, workgroup.id),
-                &workgroup.local,
-                workgroup.standing(),
-                &ops,
-            );
+            let (index, id, local) = (place / cores, workgroup.id, &workgroup.local);
+            let handed = Handed { index, id, context: 0, local };
+            Handover::to(core, &contexts).put(now, handed, workgroup.standing());
         }
         run.dispatcher.pass(companion.execution.started().0 - run.dispatcher.sent());
         Ok(Leapt::Counted(Box::new(counters)))
@@ -159,12 +155,14 @@ impl Machine {
     ) -> Result<CoreCounters, RunError> {
         let limits = Limits { max_instructions: None, stop: options.stop };
         companion.execution.open();
-        let mut show = |it: functional::Progress| progress(shown(0, it));
+        let mut show = |it: functional::ExecutionProgress| progress(shown(0, it));
         let mut stored = companion.memory.take().unwrap_or_else(|| companion.before.memory());
         match companion.execution.advance(&mut stored, Until::End, &limits, &mut show) {
             Ok(_) => {}
-            Err(functional::RunError::Fault(fault)) => return Err(RunError::Fault(fault)),
-            Err(functional::RunError::NoProgress(_)) => return Err(RunError::NoProgress(Box::default())),
+            Err(functional::ExecutionError::Fault(fault)) => return Err(RunError::Fault(fault)),
+            Err(functional::ExecutionError::NoProgress(_)) => {
+                return Err(RunError::NoProgress(Box::default()));
+            }
             Err(_) => return Err(RunError::Interrupted(Box::default())),
         }
         self.memory_system().lend(|memory| {
@@ -188,7 +186,7 @@ impl Machine {
     }
 }
 
-fn shown(cycles: Cycle, it: functional::Progress) -> Progress {
+fn shown(cycles: Cycle, it: functional::ExecutionProgress) -> Progress {
     Progress {
         cycles,
         instructions: it.instructions,

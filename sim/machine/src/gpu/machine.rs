@@ -1,14 +1,15 @@
 //! The machine as a value: it owns what it needs, and can be advanced, looked at, saved and put back.
 
-use super::occupancy::{LaunchError, Occupancy};
+use super::blocks::Blocks;
+use super::occupancy::LaunchError;
 use super::outcome::{KernelReport, Progress, RunError, RunOptions};
-use super::plausible::check_caches;
 use super::run::Run;
 use crate::clock::{Cycle, NEVER};
 use crate::config::Config;
+use crate::core::context::{Context, Contexts};
 use crate::core::probe::{Observer, Off, Sample, Watched};
 use crate::functional::Execution;
-use crate::memory::{L1, L1Counters, MemoryPort, MemorySystem, Pages};
+use crate::memory::{L1, L1Counters, MemorySystem, Pages};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use wave_capture::{Capture, Misfit, Reader, Writer};
@@ -47,28 +48,27 @@ pub struct Machine {
 #[derive(Debug, Capture)]
 struct State {
     memory: MemorySystem,
-    /// The L1 and the port of each core, while no kernel runs.
-    caches: Vec<(L1, MemoryPort)>,
+    /// Cores and dispatcher, while no kernel runs.
+    blocks: Option<Box<Blocks>>,
     /// The cycle in which the next kernel starts.
     now: Cycle,
-    /// The launch that runs.
+    /// The run of a launch, which has the blocks.
     run: Option<Box<Run>>,
 }
 
 impl State {
     /// Refuses a state that a machine cannot go on from.
     fn check(&self, config: &Config) -> Result<(), Misfit> {
-        Misfit::agrees(self.run.is_some() == self.caches.is_empty(), "caches")?;
-        match &self.run {
-            Some(run) => run.check(config, &self.memory).map_err(|misfit| misfit.within("run")),
-            None => check_caches(config, &self.memory, &self.caches, self.now),
+        match (&self.run, &self.blocks) {
+            (Some(run), None) => run.check(config, &self.memory).map_err(|misfit| misfit.within("run")),
+            (None, Some(blocks)) => blocks.check(config, &self.memory, self.now),
+            _ => Misfit::agrees(false, "blocks"),
         }
     }
 
     fn new(config: &Config, program: &Program, memory: Vec<u8>) -> State {
         let (memory, ports) = MemorySystem::new(config, memory, &program.code);
-        let caches = ports.into_iter().zip(0..).map(|(port, core)| (L1::new(config, core), port)).collect();
-        State { memory, caches, now: 0, run: None }
+        State { memory, blocks: Some(Box::new(Blocks::new(config, ports))), now: 0, run: None }
     }
 }
 
@@ -80,8 +80,8 @@ pub struct Snapshot {
     now: Cycle,
     /// Bytes of device memory.
     device_bytes: usize,
-    /// The launch that runs.
-    launch: Option<Launch>,
+    /// The launches of the contexts that run.
+    launches: Vec<Launch>,
     state: Vec<u8>,
 }
 
@@ -93,7 +93,7 @@ impl Snapshot {
 
     /// The launch that runs.
     pub fn launch(&self) -> Option<&Launch> {
-        self.launch.as_ref()
+        self.launches.first()
     }
 
     /// Describes what a snapshot holds, field by field. Another program can put it back if this is the same there.
@@ -159,12 +159,12 @@ impl Machine {
     /// # Errors
     /// [`RunError::Launch`] if the kernel cannot run on this machine. A launch that is still running goes on then.
     pub fn begin(&mut self, launch: &Launch, options: &RunOptions) -> Result<(), RunError> {
-        let occupancy = Occupancy::of(&self.config, launch).map_err(RunError::Launch)?;
+        let context = Context::new(&self.config, &self.program, launch).map_err(RunError::Launch)?;
         self.abandon();
-        let State { memory, caches, now, run } = &mut self.state;
-        let cores = std::mem::take(caches);
-        let made = Run::new((&self.config, &self.program), launch, options, occupancy, (memory, cores, *now));
-        *run = Some(Box::new(made));
+        let State { memory, blocks, now, run } = &mut self.state;
+        let blocks = blocks.take().expect("a machine without a launch has its blocks");
+        let contexts = Contexts::of_one(context);
+        *run = Some(Box::new(Run::new(&self.config, contexts, options, (memory, blocks, *now))));
         Ok(())
     }
 
@@ -271,11 +271,9 @@ impl Machine {
         self.state.run.as_ref().map(|run| run.no_progress(run.now())).unwrap_or_default()
     }
 
-    /// Takes the caches and ports back from a launch that has ended.
+    /// Takes the blocks back from a run that has ended.
     fn end_run(&mut self) {
-        if let Some(run) = self.state.run.take() {
-            self.state.caches = run.into_caches();
-        }
+        self.state.blocks = self.state.run.take().map(|run| run.into_blocks());
     }
 
     /// Gives up the launch that runs, if one does. What its waves have stored stays, down to the dirty lines of the
@@ -286,7 +284,7 @@ impl Machine {
         let now = self.state.memory.now().max(run.now());
         let mut memory = self.state.memory.host_memory().to_vec();
         if !run.has_faulted() {
-            run.into_caches().iter().for_each(|(l1, _)| l1.copy_dirty_to(&mut memory));
+            run.cores.iter().for_each(|core| core.l1().copy_dirty_to(&mut memory));
         }
         self.state = State::new(&self.config, &self.program, memory);
         self.state.memory.run(0, now);
@@ -367,7 +365,7 @@ impl Machine {
         Snapshot {
             now: self.now(),
             device_bytes: self.state.memory.device_bytes() as usize,
-            launch: self.state.run.as_ref().map(|run| run.launch().clone()),
+            launches: self.state.run.as_ref().map_or_else(Vec::new, |run| run.launches()),
             state: to.into_bytes(),
         }
     }
@@ -424,12 +422,12 @@ impl Machine {
     /// Makes this machine one into which a snapshot can be put back: with its launch, and as much device memory.
     fn fit(&mut self, snapshot: &Snapshot, options: &RunOptions) -> Result<(), Misfit> {
         let running = self.state.run.as_ref();
-        let fits = running
-            .is_some_and(|run| snapshot.launch.as_ref() == Some(run.launch()) && run.is_like(options))
-            || running.is_none() && snapshot.launch.is_none();
+        let fits = running.is_some_and(|run| snapshot.launches == run.launches() && run.is_like(options))
+            || running.is_none() && snapshot.launches.is_empty();
         if !fits || self.state.memory.device_bytes() as usize != snapshot.device_bytes {
             self.state = State::new(&self.config, &self.program, vec![0; snapshot.device_bytes]);
-            if let Some(launch) = &snapshot.launch {
+            Misfit::in_range(snapshot.launches.len() <= 1, "launches")?;
+            for launch in &snapshot.launches {
                 Misfit::in_range(launch.kernel < self.program.kernels.len(), "kernel")?;
                 self.begin(launch, options)
                     .map_err(|_| Misfit::new("has a launch that this machine cannot run"))?;

@@ -1,5 +1,6 @@
 //! The whole machine: cores, dispatcher and memory side. It runs kernels one after the other.
 
+mod blocks;
 pub(crate) mod dispatcher;
 mod footprint;
 mod leap;

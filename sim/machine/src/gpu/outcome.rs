@@ -153,7 +153,7 @@ impl Run {
             memory: memory.counters().since(memory_before),
             links: memory.links().iter().zip(links_before).map(|(l, b)| l.since(b)).collect(),
             plug_ins: self.plug_in_counters(memory),
-            occupancy: self.spec.occupancy,
+            occupancy: self.context().occupancy,
             wave_slots: self.spec.wave_slots,
         };
         for core in self.cores.iter_mut() {
@@ -213,7 +213,7 @@ impl Run {
             waves: self
                 .cores
                 .iter()
-                .flat_map(|core| CoreView::of(core).wave_reports(&self.spec.ops))
+                .flat_map(|core| CoreView::of(core).wave_reports(&self.spec.contexts))
                 .collect(),
             doing: Vec::new(),
         })

@@ -6,11 +6,10 @@
 
 use super::release::Phase;
 use super::run::Run;
-use crate::clock::{Cycle, END_OF_TIME, NEVER, may_plan};
+use crate::clock::{END_OF_TIME, NEVER, may_plan};
 use crate::config::Config;
-use crate::core::fetch::ICACHE_TAG;
 use crate::core::view::CoreView;
-use crate::memory::{L1, MemoryPort, MemorySystem};
+use crate::memory::MemorySystem;
 use wave_capture::Misfit;
 
 impl Run {
@@ -24,9 +23,9 @@ impl Run {
         let packets = packets.map_err(|misfit| misfit.within("memory"))?;
         for (number, (core, packets)) in self.cores.iter().zip(packets).enumerate() {
             let within = |misfit: Misfit| misfit.within(&format!("cores.{number}"));
-            core.check(&self.spec.ops, &bounds, &packets).map_err(within)?;
+            core.check(&self.spec.contexts, &bounds, &packets).map_err(within)?;
         }
-        let dispatcher = self.dispatcher.check(self.cores.iter(), self.spec.occupancy.workgroups, now);
+        let dispatcher = self.dispatcher.check(self.cores.iter(), self.context().occupancy.workgroups, now);
         dispatcher.map_err(|misfit| misfit.within("dispatcher"))?;
         self.check_counters(memory)?;
         self.check_phase(memory)?;
@@ -78,21 +77,4 @@ impl Run {
         }
         Ok(())
     }
-}
-
-/// Refuses what a machine without a launch cannot hold.
-pub(super) fn check_caches(
-    config: &Config,
-    memory: &MemorySystem,
-    caches: &[(L1, MemoryPort)],
-    now: Cycle,
-) -> Result<(), Misfit> {
-    Misfit::in_range(now <= END_OF_TIME, "now")?;
-    let bounds = memory.bounds(config, now);
-    let packets = memory.check(&bounds, caches.iter().map(|(_, port)| port));
-    let packets = packets.map_err(|misfit| misfit.within("memory"))?;
-    for ((l1, _), packets) in caches.iter().zip(packets) {
-        packets.check(l1, &bounds, ICACHE_TAG).map_err(|misfit| misfit.within("caches"))?;
-    }
-    Ok(())
 }

@@ -89,7 +89,7 @@ impl Run {
 
     /// Runs the cores until the L2 has acknowledged all their lines. `None` if `until` comes first.
     fn write_back<P: Probe>(&mut self, memory: &mut MemorySystem, until: Cycle, probe: &mut P) -> Option<()> {
-        let ops = std::sync::Arc::clone(&self.spec.ops);
+        let contexts = std::sync::Arc::clone(&self.spec.contexts);
         loop {
             let now = self.now;
             if now >= self.quantum_ends {
@@ -103,7 +103,7 @@ impl Run {
             }
             let to = self.next_stop(memory, self.quantum_ends, probe).min(until);
             for (index, core) in self.cores.iter_mut().enumerate() {
-                core.run_release(now, to, &ops, probe);
+                core.run_release(now, to, &contexts, probe);
                 self.senders.insert(index);
             }
             memory.run(now, to);

@@ -1,29 +1,28 @@
-//! One run of a kernel: cores, dispatcher and memory side wired with registered links, and the loop over
-//! quanta.
+//! One run of a kernel: its context on the cores, the dispatcher and the memory side, and the loop over quanta.
 
-use super::dispatcher::{CoreLinks, Dispatcher};
+use super::blocks::Blocks;
+use super::dispatcher::Dispatcher;
 use super::machine::{Stop, sum_of};
-use super::occupancy::Occupancy;
 use super::release::Phase;
 use super::standstill::Looks;
 use super::team::{Cores, Quantum, Team, useful_threads};
 use super::telling::{begin_telling, tell_memory_side, tell_rest};
 use super::{Progress, RunError, RunOptions};
-use crate::clock::{Cycle, NEVER, link};
+use crate::clock::{Cycle, NEVER};
 use crate::config::{Config, ReleaseScope};
-use crate::core::grid::{Shape, index_of};
-use crate::core::handover::Handover;
+use crate::core::context::{Context, Contexts};
+use crate::core::grid::index_of;
+use crate::core::handover::{Handed, Handover};
 use crate::core::probe::{Event, EventKind, Probe, Wants};
-use crate::core::uop::MicroOps;
 use crate::core::view::CoreView;
-use crate::core::{Core, CoreLaunch, Links};
+use crate::core::{Core, CoreRun};
 use crate::functional::Execution;
 use crate::memory::state::State;
-use crate::memory::{BitSet, L1, L1Counters, LinkCounters, MemoryCounters, MemoryPort, MemorySystem};
+use crate::memory::{BitSet, L1Counters, LinkCounters, MemoryCounters, MemorySystem};
 use crate::registry::Sums;
 use std::sync::Arc;
 use wave_capture::Capture;
-use wave_isa::program::{Launch, Program};
+use wave_isa::program::Launch;
 
 /// Cycles between two reports of progress, at least.
 const PROGRESS: Cycle = 4096;
@@ -31,10 +30,8 @@ const PROGRESS: Cycle = 4096;
 /// What a run needs and does not change.
 #[derive(Debug)]
 pub(super) struct Spec {
-    launch: Launch,
-    pub(super) ops: Arc<MicroOps>,
+    pub(super) contexts: Arc<Contexts>,
     pub(super) options: RunOptions,
-    pub(super) occupancy: Occupancy,
     /// Latency of the links between the dispatcher and the cores.
     pub(super) dispatcher_latency: Cycle,
     pub(super) release_scope: ReleaseScope,
@@ -87,63 +84,31 @@ pub(super) enum Reached {
 }
 
 impl Run {
-    /// A run of a launch that begins in cycle `now`. `cores` are the L1s and ports.
+    /// A run of contexts that begins in cycle `now`.
     pub(super) fn new(
-        (config, program): (&Config, &Program),
-        launch: &Launch,
+        config: &Config,
+        contexts: Contexts,
         options: &RunOptions,
-        occupancy: Occupancy,
-        (memory, caches, now): (&mut MemorySystem, Vec<(L1, MemoryPort)>, Cycle),
+        (memory, mut blocks, now): (&mut MemorySystem, Box<Blocks>, Cycle),
     ) -> Run {
-        let kernel = &program.kernels[launch.kernel];
-        let ops = MicroOps::decode(program, kernel, launch.registers, config);
-        let before = (memory.counters(), sum_of(caches.iter().map(|(l1, _)| l1)), memory.links());
+        let before = (memory.counters(), sum_of(blocks.cores.iter().map(Core::l1)), memory.links());
         let mut plug_ins = Sums::new();
-        caches
-            .iter()
-            .for_each(|(l1, _)| l1.plug_in_counters(&mut |plug_in, values| plug_ins.add(plug_in, &values)));
+        blocks.cores.iter().for_each(|core| {
+            core.l1().plug_in_counters(&mut |plug_in, values| plug_ins.add(plug_in, &values));
+        });
         memory.plug_in_counters(&mut |plug_in, values| plug_ins.add(plug_in, &values));
         memory.set_skip_idle_cycles(!options.every_cycle);
         memory.set_jitter(options.jitter);
-        let core_launch = CoreLaunch {
-            kernel: launch.kernel,
-            shape: Shape {
-                launch: launch.clone(),
-                waves: occupancy.waves_per_workgroup,
-                threads: launch.threads() as u32,
-                mma: config.capabilities.mma,
-            },
-            max_workgroups: occupancy.workgroups as usize,
-            slots_per_scheduler: occupancy.slots_per_scheduler,
-            device_bytes: memory.end_of_addresses(),
-            uses_mma: ops.uses_mma,
-            keeps_journal: options.inspect,
-        };
-        let latency = Cycle::from(config.dispatcher.latency_cycles);
-        let resident = occupancy.workgroups as usize;
-        let mut core_links = Vec::with_capacity(config.cores as usize);
-        let cores = caches.into_iter().enumerate().map(|(index, (mut l1, port))| {
-            // The dispatcher sends no more than there are free slots, so these queues cannot fill up.
-            let (starts_tx, starts) = link(resident + latency as usize, latency);
-            let (done, done_rx) = link(resident + 2 * latency as usize, latency);
-            core_links.push(CoreLinks { starts: starts_tx, done: done_rx });
-            // A kernel starts with an acquire: the last kernel and the host may have written anything.
-            l1.invalidate();
-            let links = Links { port, starts, done };
-            let mut core = Core::new(config, index as u32, &core_launch, l1, links, now);
-            if options.every_cycle {
-                core.visit_every_cycle();
-            }
-            core
-        });
-        let cores: Vec<Core> = cores.collect();
+        let (device_bytes, keeps_journal) = (memory.end_of_addresses(), options.inspect);
+        let of_cores = CoreRun { start: now, device_bytes, keeps_journal, every_cycle: options.every_cycle };
+        blocks.begin(config, &contexts, &of_cores, options.threads);
         let per_cycle = config.cores * config.core.schedulers * config.core.issue.width;
         Run {
             before,
             plug_ins_before: plug_ins.values(),
-            senders: BitSet::new(cores.len()),
-            cores: Cores::new(cores, useful_threads(options.threads, config.cores), now),
-            dispatcher: Dispatcher::new(config, launch.grid, occupancy.workgroups, core_links, now),
+            senders: BitSet::new(blocks.cores.len()),
+            cores: blocks.cores,
+            dispatcher: blocks.dispatcher,
             start: now,
             now,
             quantum_ends: now,
@@ -152,11 +117,9 @@ impl Run {
             looks: Looks::new(options.looks_after),
             dead: None,
             spec: Spec {
-                launch: launch.clone(),
-                ops: Arc::new(ops),
+                contexts: Arc::new(contexts),
                 options: *options,
-                occupancy,
-                dispatcher_latency: latency,
+                dispatcher_latency: Cycle::from(config.dispatcher.latency_cycles),
                 release_scope: config.dispatcher.release_scope,
                 memory_latency: Cycle::from(config.interconnect.latency_cycles),
                 slots_per_cycle: u64::from(per_cycle),
@@ -167,20 +130,16 @@ impl Run {
 
     /// Puts a launch part-way into the cores of a run that has not begun.
     pub(super) fn take_over(&mut self, execution: &Execution) {
-        let (start, ops, cores) = (self.start, Arc::clone(&self.spec.ops), self.cores.len());
+        let (start, contexts, cores) = (self.start, Arc::clone(&self.spec.contexts), self.cores.len());
         // In the order in which they have started: some policies prefer the oldest wave.
-        let grid = self.spec.launch.grid;
+        let grid = self.launch().grid;
         let mut residents: Vec<_> = execution.residents().collect();
         residents.sort_by_key(|(_, it)| index_of(it.id, grid));
         for &(place, workgroup) in &residents {
             let core = self.cores.get_mut(place % cores).0;
-            Handover::to(core).take_over(
-                start,
-                (place / cores, workgroup.id),
-                &workgroup.local,
-                workgroup.standing(),
-                &ops,
-            );
+            let (index, id, local) = (place / cores, workgroup.id, &workgroup.local);
+            let handed = Handed { index, id, context: 0, local };
+            Handover::to(core, &contexts).take_over(start, handed, workgroup.standing());
         }
         self.dispatcher.take_over(execution.started().0, residents.iter().map(|(place, _)| place % cores));
     }
@@ -246,9 +205,10 @@ impl Run {
         let alone = probe.wants_any(Wants::OF_CORES) || probe.wants(EventKind::State);
         let threads = if alone { 1 } else { self.threads() };
         self.cores.watch(&observers);
-        let (bound, ops) = (self.bound(), Arc::clone(&self.spec.ops));
-        let reached =
-            Team::with(threads, &ops, |team| self.run_part(memory, (bound, until), team, probe, progress));
+        let (bound, contexts) = (self.bound(), Arc::clone(&self.spec.contexts));
+        let reached = Team::with(threads, &contexts, |team| {
+            self.run_part(memory, (bound, until), team, probe, progress)
+        });
         self.cores.watch(&[]);
         reached
     }
@@ -402,9 +362,19 @@ impl Run {
         error
     }
 
+    /// The context of the launch, which runs alone.
+    pub(super) fn context(&self) -> &Arc<Context> {
+        self.spec.contexts.alone()
+    }
+
     /// The launch.
     pub(super) fn launch(&self) -> &Launch {
-        &self.spec.launch
+        self.context().launch()
+    }
+
+    /// The launches of its contexts.
+    pub(super) fn launches(&self) -> Vec<Launch> {
+        self.spec.contexts.iter().map(|(_, context)| context.launch().clone()).collect()
     }
 
     /// True if a fault has ended it.
@@ -440,9 +410,9 @@ impl Run {
         sum_of(self.cores.iter().map(Core::l1))
     }
 
-    /// The L1s and ports of the cores.
-    pub(super) fn into_caches(self) -> Vec<(L1, MemoryPort)> {
-        self.cores.into_vec().into_iter().map(Core::into_parts).collect()
+    /// The blocks, for the next run.
+    pub(super) fn into_blocks(self) -> Box<Blocks> {
+        Box::new(Blocks { cores: self.cores, dispatcher: self.dispatcher })
     }
 
     /// Takes a sample if one is due. Returns the cycle of the next, at most `to`.

@@ -9,6 +9,7 @@ use super::machine::Machine;
 use super::{Progress, RunError};
 use crate::functional::{self, Execution, Footprint, Limits, Until};
 use crate::stats::CoreCounters;
+use std::sync::Arc;
 
 /// What came of workgroups that were to be skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,11 +43,11 @@ impl Machine {
         let (first, total) = (run.dispatcher.sent(), run.dispatcher.total());
         let range = first..total.min(first.saturating_add(workgroups));
         let bytes = memory.device_bytes() as usize;
-        let mut execution = Execution::of_workgroups(config, program, run.launch(), range.clone(), bytes)
-            .map_err(RunError::Launch)?;
+        let mut execution = Execution::of(config, program, Arc::clone(run.context()));
+        execution.confine(config, range.clone(), bytes);
         let limits = Limits { max_instructions: None, stop: run.options().stop };
         let (cycles, instructions) = (run.now() - run.start, run.instructions());
-        let mut show = |now: functional::Progress| {
+        let mut show = |now: functional::ExecutionProgress| {
             progress(Progress {
                 cycles,
                 instructions: instructions + now.instructions,
@@ -60,8 +61,8 @@ impl Machine {
             let skip = match ended {
                 Ok(_) if accepts(&counters) => Skip::Done(Box::new(counters)),
                 Ok(_) => Skip::Refused,
-                Err(functional::RunError::NoProgress(_)) => Skip::Waits,
-                Err(functional::RunError::Fault(fault)) => return (Err(RunError::Fault(fault)), None),
+                Err(functional::ExecutionError::NoProgress(_)) => Skip::Waits,
+                Err(functional::ExecutionError::Fault(fault)) => return (Err(RunError::Fault(fault)), None),
                 Err(_) => return (Err(RunError::Interrupted(run.no_progress(run.now()))), None),
             };
             let footprint = execution.take_footprint();

@@ -103,10 +103,10 @@ impl Run {
         memory.save(&mut here);
         let options = self.spec.options;
         self.spec.options = RunOptions { max_cycles: None, max_instructions: None, stop: None, ..options };
-        let (mut spin, ops) = (Spin::default(), Arc::clone(&self.spec.ops));
+        let (mut spin, contexts) = (Spin::default(), Arc::clone(&self.spec.contexts));
         let bounds = (self.now + WATCHED, NEVER);
         // However these cycles end, the run ends as it did.
-        _ = Team::with(1, &ops, |team| {
+        _ = Team::with(1, &contexts, |team| {
             self.run_part(memory, bounds, team, &mut Watched::by(&mut spin), &mut |_| {})
         });
         self.spec.options = options;

@@ -87,7 +87,7 @@ impl Run {
         until: Cycle,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Reached, RunError> {
-        let (bound, ops, threads) = (self.bound(), Arc::clone(&self.spec.ops), self.threads());
+        let (bound, contexts, threads) = (self.bound(), Arc::clone(&self.spec.contexts), self.threads());
         loop {
             if let Some(mut look) = self.looks.current.take()
                 && let Some(ended) = self.observe(memory, &mut look, (bound, until), progress)
@@ -99,7 +99,7 @@ impl Run {
                 return ended;
             }
             let look_at = self.start.saturating_add(self.looks.next).min(bound);
-            let reached = Team::with(threads, &ops, |team| {
+            let reached = Team::with(threads, &contexts, |team| {
                 self.run_part(memory, (look_at, until), team, &mut Off, progress)
             })?;
             if reached != Reached::Bound || look_at >= bound {
@@ -133,10 +133,10 @@ impl Run {
         (bound, until): (Cycle, Cycle),
         progress: &mut dyn FnMut(Progress),
     ) -> Option<Result<Reached, RunError>> {
-        let ops = Arc::clone(&self.spec.ops);
+        let contexts = Arc::clone(&self.spec.contexts);
         loop {
             let end = look.ends[look.part];
-            let reached = Team::with(1, &ops, |team| {
+            let reached = Team::with(1, &contexts, |team| {
                 self.run_part(memory, (end, until), team, &mut Watched::by(&mut look.watch), progress)
             });
             match reached {

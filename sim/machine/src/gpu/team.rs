@@ -6,8 +6,8 @@
 
 use crate::clock::{Cycle, NEVER};
 use crate::core::Core;
+use crate::core::context::Contexts;
 use crate::core::probe::{Listeners, Observer, OfCore, Off, Probe, Wants, Watched};
-use crate::core::uop::MicroOps;
 use crate::memory::BitSet;
 use std::collections::VecDeque;
 use std::fmt;
@@ -57,17 +57,17 @@ impl Group {
     }
 
     /// Runs the cores that have something to do before `to`, or all, each for the whole quantum.
-    fn run<P: Probe>(&mut self, quantum: &Quantum, ops: &MicroOps, probe: &mut P) -> Ended {
+    fn run<P: Probe>(&mut self, quantum: &Quantum, contexts: &Contexts, probe: &mut P) -> Ended {
         let observers = std::mem::take(&mut self.observers);
         let mut first: Ended = None;
         for (place, due) in self.due(*quantum) {
             let ended = match observers.get(place).map_or(&[][..], Vec::as_slice) {
-                [] => due.run(quantum, ops, probe),
-                [observer] => due.run(quantum, ops, &mut Watched::by(&mut *lock(observer))),
+                [] => due.run(quantum, contexts, probe),
+                [observer] => due.run(quantum, contexts, &mut Watched::by(&mut *lock(observer))),
                 observers => {
                     let mut locked: Vec<_> = observers.iter().map(|observer| lock(observer)).collect();
                     let each = locked.iter_mut().map(|observer| &mut **observer as &mut dyn Observer);
-                    due.run(quantum, ops, &mut Watched::by(&mut Listeners::new(each)))
+                    due.run(quantum, contexts, &mut Watched::by(&mut Listeners::new(each)))
                 }
             };
             first = earlier(first, ended);
@@ -77,9 +77,15 @@ impl Group {
     }
 
     /// Runs the cores that have something to do in a cycle, or all, for this cycle.
-    fn step<P: Probe>(&mut self, cycle: Cycle, everything: bool, ops: &MicroOps, probe: &mut P) -> Ended {
+    fn step<P: Probe>(
+        &mut self,
+        cycle: Cycle,
+        everything: bool,
+        contexts: &Contexts,
+        probe: &mut P,
+    ) -> Ended {
         let quantum = Quantum { from: cycle, to: cycle + 1, everything };
-        self.due(quantum).fold(None, |first, (_, due)| earlier(first, due.run(&quantum, ops, probe)))
+        self.due(quantum).fold(None, |first, (_, due)| earlier(first, due.run(&quantum, contexts, probe)))
     }
 }
 
@@ -91,8 +97,8 @@ struct Due<'a> {
 }
 
 impl Due<'_> {
-    fn run<P: Probe>(self, quantum: &Quantum, ops: &MicroOps, probe: &mut P) -> Ended {
-        let ended = self.core.run(quantum.from, quantum.to, ops, probe);
+    fn run<P: Probe>(self, quantum: &Quantum, contexts: &Contexts, probe: &mut P) -> Ended {
+        let ended = self.core.run(quantum.from, quantum.to, contexts, probe);
         *self.has_sent |= self.core.has_sent();
         ended.map(|wake| *self.wake = wake).err()
     }
@@ -185,6 +191,12 @@ impl Cores {
         Cores { groups, shift: size.trailing_zeros() }
     }
 
+    /// Begins a run that `threads` threads share. All cores have something to do in cycle `start`.
+    pub(super) fn begin(&mut self, threads: usize, start: Cycle) {
+        let before = std::mem::replace(self, Cores { groups: Vec::new(), shift: 0 });
+        *self = Cores::new(before.into_vec(), threads, start);
+    }
+
     /// Sets the observers of single cores, as of [`Observer::of_cores`].
     pub(super) fn watch(&mut self, observers: &[Vec<OfCore>]) {
         let places = if observers.is_empty() { 0 } else { self.len() };
@@ -200,7 +212,7 @@ impl Cores {
     }
 
     /// The cores in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Core> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Core> + Clone {
         self.groups.iter().flatten().flat_map(|group| &group.cores)
     }
 
@@ -210,7 +222,7 @@ impl Cores {
     }
 
     /// The cores, in order.
-    pub(crate) fn into_vec(self) -> Vec<Core> {
+    fn into_vec(self) -> Vec<Core> {
         self.groups.into_iter().flatten().flat_map(|group| group.cores).collect()
     }
 
@@ -254,10 +266,10 @@ impl Cores {
             return team.run(&mut self.groups, quantum, beside);
         }
         let found = match probe.wants_any(Wants::OF_CORES) {
-            true => self.run_in_order(&quantum, team.ops, probe),
+            true => self.run_in_order(&quantum, team.contexts, probe),
             false => {
                 let groups = self.groups.iter_mut().flatten();
-                groups.fold(None, |found, group| earlier(found, group.run(&quantum, team.ops, probe)))
+                groups.fold(None, |found, group| earlier(found, group.run(&quantum, team.contexts, probe)))
             }
         };
         beside();
@@ -271,12 +283,12 @@ impl Cores {
 
     /// Runs a quantum cycle by cycle, for an observer that needs the events of all cores in this order. Stops at the
     /// end of the cycle of a fault.
-    fn run_in_order<P: Probe>(&mut self, quantum: &Quantum, ops: &MicroOps, probe: &mut P) -> Ended {
+    fn run_in_order<P: Probe>(&mut self, quantum: &Quantum, contexts: &Contexts, probe: &mut P) -> Ended {
         let mut cycle = quantum.from;
         while cycle < quantum.to {
             let mut found = None;
             for group in self.groups.iter_mut().flatten() {
-                found = earlier(found, group.step(cycle, quantum.everything, ops, probe));
+                found = earlier(found, group.step(cycle, quantum.everything, contexts, probe));
             }
             if found.is_some() {
                 return found;
@@ -343,7 +355,7 @@ impl Desk {
     ///
     /// It takes a share of those that are left, and the last ones singly. So a thread locks seldom, and all threads end
     /// at about the same time.
-    fn run_some(&self, ops: &MicroOps, threads: usize, side: Side, hand: &mut Vec<Job>) -> bool {
+    fn run_some(&self, contexts: &Contexts, threads: usize, side: Side, hand: &mut Vec<Job>) -> bool {
         if self.offered.load(Ordering::Acquire) == 0 {
             return false;
         }
@@ -359,7 +371,7 @@ impl Desk {
             *quantum
         };
         for job in &mut *hand {
-            job.fault = job.group.run(&quantum, ops, &mut Off);
+            job.fault = job.group.run(&quantum, contexts, &mut Off);
         }
         let count = hand.len();
         lock(&self.done).append(hand);
@@ -368,11 +380,11 @@ impl Desk {
     }
 
     /// The loop of a thread of the team, of so many threads, until the run has ended.
-    fn work(&self, ops: &MicroOps, threads: usize) {
+    fn work(&self, contexts: &Contexts, threads: usize) {
         let _alarm = Alarm(self);
         let (mut hand, mut idle) = (Vec::new(), 0);
         while !self.closed.load(Ordering::Acquire) {
-            if self.run_some(ops, threads, Side::Front, &mut hand) {
+            if self.run_some(contexts, threads, Side::Front, &mut hand) {
                 idle = 0;
             } else {
                 idle += 1;
@@ -399,21 +411,21 @@ fn wait(idle: u32) {
 /// The threads that run the cores of a machine during a kernel: the caller's and others beside it.
 pub(crate) struct Team<'a> {
     desk: &'a Desk,
-    ops: &'a MicroOps,
+    contexts: &'a Contexts,
     others: Vec<Thread>,
 }
 
 impl Team<'_> {
     /// Calls `act` with a team of `threads` threads, at least one.
-    pub(super) fn with<R>(threads: usize, ops: &MicroOps, act: impl FnOnce(&Team<'_>) -> R) -> R {
+    pub(super) fn with<R>(threads: usize, contexts: &Contexts, act: impl FnOnce(&Team<'_>) -> R) -> R {
         let (desk, is_guarded) = (Desk::default(), guard::is_guarded());
         let work = || {
             guard::inherit(is_guarded);
-            desk.work(ops, threads);
+            desk.work(contexts, threads);
         };
         thread::scope(|scope| {
             let spawn = |_| scope.spawn(work).thread().clone();
-            let team = Team { desk: &desk, ops, others: (1..threads).map(spawn).collect() };
+            let team = Team { desk: &desk, contexts, others: (1..threads).map(spawn).collect() };
             act(&team)
         })
     }
@@ -438,7 +450,7 @@ impl Team<'_> {
         };
         self.others.iter().for_each(Thread::unpark);
         beside();
-        while desk.run_some(self.ops, self.others.len() + 1, Side::Back, &mut hand) {}
+        while desk.run_some(self.contexts, self.others.len() + 1, Side::Back, &mut hand) {}
         let mut idle = 0;
         while desk.finished.load(Ordering::Acquire) < count {
             assert!(!desk.closed.load(Ordering::Acquire), "a thread of the team has panicked");

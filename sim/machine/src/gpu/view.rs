@@ -24,7 +24,7 @@ impl Machine {
 
     /// The decoded kernel of the launch that runs.
     pub fn micro_ops(&self) -> Option<&Arc<MicroOps>> {
-        self.running().map(|run| &run.spec.ops)
+        self.running().map(|run| &run.context().ops)
     }
 
     /// Workgroups of the launch that runs: how many have ended, and how many there are.
@@ -34,19 +34,19 @@ impl Machine {
 
     /// Workgroups of the launch that runs for which the machine has room at a time.
     pub fn places(&self) -> u64 {
-        self.running().map_or(0, |run| run.cores.len() as u64 * u64::from(run.spec.occupancy.workgroups))
+        self.running().map_or(0, |run| run.cores.len() as u64 * u64::from(run.context().occupancy.workgroups))
     }
 
     /// All resident waves, by core and slot.
     pub fn waves(&self) -> Vec<WaveView> {
         let Some(run) = self.running() else { return Vec::new() };
-        run.cores.iter().flat_map(|core| CoreView::of(core).wave_views(run.now, &run.spec.ops)).collect()
+        run.cores.iter().flat_map(|core| CoreView::of(core).wave_views(run.now, &run.spec.contexts)).collect()
     }
 
     /// The wave in a slot, if there is one.
     pub fn wave(&self, core: u32, slot: usize) -> Option<WaveView> {
         let run = self.running()?;
-        self.core(core)?.wave_at(slot, run.now, &run.spec.ops)
+        self.core(core)?.wave_at(slot, run.now, &run.spec.contexts)
     }
 
     /// Of an instruction of a wave in device memory: the lines that the L1 has requested and that have not come, by
@@ -70,7 +70,8 @@ impl Machine {
     /// The registers of a wave slot: register r is row r, of as many words as a wave has lanes. Empty without a
     /// launch, or if there is no such core.
     pub fn registers(&self, core: u32, slot: usize) -> Vec<u32> {
-        self.core(core).map_or_else(Vec::new, |core| core.registers(self.now(), slot))
+        let (Some(run), Some(core)) = (self.running(), self.core(core)) else { return Vec::new() };
+        core.registers(self.now(), slot, &run.spec.contexts)
     }
 
     /// Lanes in which each predicate of a wave slot is true.

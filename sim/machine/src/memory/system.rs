@@ -2,7 +2,7 @@
 
 use super::agenda::Agenda;
 use super::crossbar::InterconnectCounters;
-use super::dram::{Channel, DramCounters, Issued};
+use super::dram::{Channel, DramCounters, IssuedCommand};
 use super::fabric::LinkCounters;
 use super::geometry::LineGeometry;
 use super::hops::{Burst, Holder, Hop, SliceAccess};
@@ -498,7 +498,7 @@ impl MemorySystem {
     }
 
     /// The commands recorded so far for a channel.
-    pub fn commands(&self, channel: usize) -> &[Issued] {
+    pub fn commands(&self, channel: usize) -> &[IssuedCommand] {
         self.channels[channel].commands()
     }
 }

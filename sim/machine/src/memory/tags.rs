@@ -3,7 +3,7 @@
 use super::geometry::{Fold, LineNumber};
 use super::message::LineData;
 use super::replacement::{CachePlace, Order};
-use crate::config::{AddressHash, Replacement};
+use crate::config::{AddressHash, ReplacementPolicy};
 use crate::registry::{PlugIn, Reference};
 use std::ops::Range;
 use wave_capture::Capture;
@@ -69,8 +69,8 @@ pub(super) fn position(values: &[u32], value: u32) -> Option<usize> {
 }
 
 impl Tags {
-    /// An empty cache of `bytes` with at least one set. [`Replacement::Plru`] needs a power of two of ways.
-    pub(super) fn new(bytes: u32, ways: u32, replacement: Replacement, place: &CachePlace<'_>) -> Tags {
+    /// An empty cache of `bytes` with at least one set. [`ReplacementPolicy::Plru`] needs a power of two of ways.
+    pub(super) fn new(bytes: u32, ways: u32, replacement: ReplacementPolicy, place: &CachePlace<'_>) -> Tags {
         let sets = (bytes / place.line_bytes / ways).max(1);
         let frames = (sets * ways) as usize;
         let order = Order::new(replacement, place, sets as usize, ways as usize);
@@ -180,7 +180,12 @@ impl Tags {
 #[cfg(test)]
 impl Tags {
     /// An empty cache of a built-in policy.
-    pub(super) fn of_built_in(bytes: u32, line_bytes: u32, ways: u32, replacement: Replacement) -> Tags {
+    pub(super) fn of_built_in(
+        bytes: u32,
+        line_bytes: u32,
+        ways: u32,
+        replacement: ReplacementPolicy,
+    ) -> Tags {
         let plugins = crate::config::Config::example().plugins;
         Tags::new(bytes, ways, replacement, &CachePlace { plugins: &plugins, level: 1, index: 0, line_bytes })
     }
@@ -195,7 +200,7 @@ mod tests {
     fn a_hash_of_sets_spreads_strides() {
         let sets = 16;
         let held = |hash| {
-            let mut tags = Tags::of_built_in(sets * 128, 128, 1, Replacement::Lru).hashed_by(hash);
+            let mut tags = Tags::of_built_in(sets * 128, 128, 1, ReplacementPolicy::Lru).hashed_by(hash);
             for i in 0..sets {
                 let frame = tags.victim(i * sets, |_| true).unwrap();
                 tags.install(frame, LineNumber(i * sets), Reference::none);
@@ -207,7 +212,7 @@ mod tests {
 
     #[test]
     fn lines_go_to_the_set_of_their_index() {
-        let mut tags = Tags::of_built_in(6 * 128, 128, 2, Replacement::Lru);
+        let mut tags = Tags::of_built_in(6 * 128, 128, 2, ReplacementPolicy::Lru);
         let frame = tags.victim(4, |_| true).unwrap();
         assert_eq!(frame, Frame(2));
         tags.install(frame, LineNumber(4), Reference::none);

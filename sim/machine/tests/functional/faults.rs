@@ -2,7 +2,7 @@
 
 use super::{kernel, tiny};
 use wave_isa::program::Fault;
-use wave_machine::functional::RunError;
+use wave_machine::functional::ExecutionError;
 use wave_machine::gpu::{self, Machine, RunOptions};
 
 /// Bodies of one wave that fault, so that no order of waves decides which.
@@ -53,7 +53,9 @@ fn every_fault_is_that_of_the_cores() {
         for threads in [5, 8] {
             let kernel = kernel(body, 1, threads);
             let mut memory = vec![0x11; 4096];
-            let Err(RunError::Fault(fault)) = kernel.run(&config, &mut memory) else { panic!("{body}") };
+            let Err(ExecutionError::Fault(fault)) = kernel.run(&config, &mut memory) else {
+                panic!("{body}")
+            };
             let expected = on_the_cores(&kernel, vec![0x11; 4096]);
             assert!(expected.cycle.is_some());
             assert_eq!(*fault, Fault { cycle: None, ..expected }, "{body}, {threads} threads");
@@ -75,14 +77,16 @@ fn the_workgroup_and_the_wave_are_named() {
         if p1
             @p2 device_load_u32 r6, r5
         endif";
-    let Err(RunError::Fault(fault)) = kernel(body, 4, 20).run(&tiny(), &mut [0; 4096]) else { panic!() };
+    let Err(ExecutionError::Fault(fault)) = kernel(body, 4, 20).run(&tiny(), &mut [0; 4096]) else {
+        panic!()
+    };
     assert_eq!((fault.workgroup, fault.wave, fault.lanes), ([2, 0, 0], 1, 0xFF));
 }
 
 #[test]
 fn a_launch_that_does_not_fit_is_refused_as_by_the_cores() {
     let kernel = kernel("halt", 1, 100_000);
-    let Err(RunError::Launch(refused)) = kernel.run(&tiny(), &mut [0; 4096]) else { panic!("it ran") };
+    let Err(ExecutionError::Launch(refused)) = kernel.run(&tiny(), &mut [0; 4096]) else { panic!("it ran") };
     let config = tiny();
     let mut gpu = Machine::new(config.clone(), kernel.program.clone(), vec![0; 4096]);
     let on_the_cores = gpu.run(&kernel.launch, &RunOptions::UNBOUNDED, None, &mut |_| {});

@@ -3,7 +3,7 @@
 use super::{kernel, tiny};
 use std::time::Instant;
 use wave_machine::config::{Config, DivergenceMode};
-use wave_machine::functional::{Execution, Limits, Report, Stop, Until};
+use wave_machine::functional::{Execution, ExecutionStop, Limits, Report, Until};
 use wave_machine::gpu::{Machine, RunOptions};
 
 /// A machine that walks.
@@ -60,7 +60,7 @@ fn a_nominal_cycle_may_lie_in_a_region() {
                 inside += usize::from(fast.control.live != 0 && fast.control.active == 0);
             }
         }
-        if stop == Stop::End {
+        if stop == ExecutionStop::End {
             break;
         }
     }

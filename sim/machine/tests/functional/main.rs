@@ -8,7 +8,7 @@ mod synchronisation;
 
 use wave_isa::program::{Launch, Program, assemble};
 use wave_machine::config::{self, Config};
-use wave_machine::functional::{self, Limits, Report, RunError};
+use wave_machine::functional::{self, ExecutionError, Limits, Report};
 
 /// A program with one kernel, and a launch of it.
 pub struct Kernel {
@@ -35,7 +35,7 @@ pub fn kernel(body: &str, workgroups: u32, threads: u32) -> Kernel {
 
 impl Kernel {
     /// Runs it to its end or to a bound that no kernel here needs.
-    pub fn run(&self, config: &Config, memory: &mut [u8]) -> Result<Report, RunError> {
+    pub fn run(&self, config: &Config, memory: &mut [u8]) -> Result<Report, ExecutionError> {
         let limits = Limits { max_instructions: Some(20_000_000), ..Limits::default() };
         functional::run(config, &self.program, &self.launch, memory, &limits, &mut |_| {})
     }

@@ -1,7 +1,7 @@
 //! Nominal cycles: in which place and cycle each workgroup starts, and the first wave to come to an instruction.
 
 use super::{Kernel, kernel, tiny};
-use wave_machine::functional::{Doing, Execution, Limits, RunError, Stop, Until};
+use wave_machine::functional::{Doing, Execution, ExecutionError, ExecutionStop, Limits, Until};
 
 /// Each workgroup goes round as often as its number says in the table at 0, then stores at pc `STORE`.
 const ROUNDS: &str = "
@@ -73,7 +73,7 @@ fn a_workgroup_starts_in_the_place_that_is_free_first() {
     for cycle in (0..end).step_by(3) {
         let (mut execution, mut memory) = (execution(&kernel), memory(&rounds));
         let stop = execution.advance(&mut memory, Until::Cycle(cycle), &limits, &mut |_| {});
-        assert_eq!(stop, Ok(Stop::Cycle), "cycle {cycle} of {end}");
+        assert_eq!(stop, Ok(ExecutionStop::Cycle), "cycle {cycle} of {end}");
         let mut resident: Vec<_> = execution.residents().map(|(place, it)| (it.id[0], place)).collect();
         resident.sort_unstable();
         let under_way =
@@ -83,7 +83,7 @@ fn a_workgroup_starts_in_the_place_that_is_free_first() {
     }
     let mut execution = execution(&kernel);
     let stop = execution.advance(&mut memory(&rounds), Until::Cycle(end), &limits, &mut |_| {});
-    assert_eq!((stop, execution.cycle(), execution.is_over()), (Ok(Stop::End), end, true));
+    assert_eq!((stop, execution.cycle(), execution.is_over()), (Ok(ExecutionStop::End), end, true));
 }
 
 /// The wave that comes first need not be of the first workgroup.
@@ -93,7 +93,7 @@ fn the_first_wave_to_come_to_an_instruction_is_found() {
         let kernel = kernel(ROUNDS, 3, 8);
         let (mut execution, mut memory) = (execution(&kernel), memory(&rounds));
         let stop = execution.reach(&mut memory, store(&kernel), &Limits::default(), &mut |_| {});
-        assert_eq!((stop, execution.cycle()), (Ok(Stop::Cycle), lengths(first).0), "{rounds:?}");
+        assert_eq!((stop, execution.cycle()), (Ok(ExecutionStop::Cycle), lengths(first).0), "{rounds:?}");
         assert_eq!(memory[256..268], [0; 12], "nothing is stored yet");
         let waves = execution.residents().flat_map(|(_, it)| &it.waves);
         let there = waves.filter(|wave| wave.doing == Doing::Runs && wave.word * 4 == store(&kernel)).count();
@@ -105,7 +105,7 @@ fn the_first_wave_to_come_to_an_instruction_is_found() {
     let kernel = kernel(ROUNDS, 3, 8);
     let mut execution = execution(&kernel);
     let never = execution.reach(&mut memory(&[5, 6, 7]), 4000, &Limits::default(), &mut |_| {});
-    assert_eq!((never, execution.cycle()), (Ok(Stop::End), lengths(7).1));
+    assert_eq!((never, execution.cycle()), (Ok(ExecutionStop::End), lengths(7).1));
 }
 
 /// Workgroup 1 faults in its first round but one; what happens before the fault is found, and the fault otherwise.
@@ -117,7 +117,7 @@ fn a_fault_counts_only_if_it_comes_first() {
     for (rounds, faults) in [([4, outside], true), ([outside, 4], true)] {
         let mut execution = execution(&kernel);
         let stop = execution.reach(&mut memory(&rounds), store(&kernel), &Limits::default(), &mut |_| {});
-        assert_eq!(matches!(stop, Err(RunError::Fault(_))), faults, "{stop:?}");
+        assert_eq!(matches!(stop, Err(ExecutionError::Fault(_))), faults, "{stop:?}");
     }
     // The loads fault once r4 wraps around, behind the store of the other workgroup.
     let late = "
@@ -140,7 +140,7 @@ fn a_fault_counts_only_if_it_comes_first() {
     let kernel = super::kernel(late, 2, 8);
     let mut execution = self::execution(&kernel);
     let stop = execution.reach(&mut vec![0; 4096], store(&kernel), &Limits::default(), &mut |_| {});
-    assert_eq!(stop, Ok(Stop::Cycle));
+    assert_eq!(stop, Ok(ExecutionStop::Cycle));
     assert!(execution.cycle() < 40, "{}", execution.cycle());
 }
 
@@ -152,5 +152,5 @@ fn a_standstill_in_front_of_an_instruction_is_found() {
     let kernel = kernel(body, 2, 16);
     let mut execution = execution(&kernel);
     let stop = execution.reach(&mut vec![0; 4096], store(&kernel), &Limits::default(), &mut |_| {});
-    assert!(matches!(stop, Err(RunError::NoProgress(_))), "{stop:?}");
+    assert!(matches!(stop, Err(ExecutionError::NoProgress(_))), "{stop:?}");
 }

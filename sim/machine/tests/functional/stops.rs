@@ -3,7 +3,7 @@
 use super::{kernel, tiny, word};
 use std::sync::atomic::AtomicBool;
 use wave_machine::config;
-use wave_machine::functional::{Doing, Execution, Limits, Report, RunError, Stop, Until};
+use wave_machine::functional::{Doing, Execution, ExecutionError, ExecutionStop, Limits, Report, Until};
 use wave_machine::gpu::{Machine, RunOptions};
 use wave_study::launch::{self, Job, Size};
 
@@ -16,7 +16,7 @@ fn in_pieces(machine: &str, job: &Job, cycles: impl Iterator<Item = u64>) -> Vec
     for cycle in cycles {
         let until = Until::Cycle(cycle);
         match execution.advance(&mut memory, until, &Limits::default(), &mut |_| {}).expect("it goes on") {
-            Stop::End => return memory,
+            ExecutionStop::End => return memory,
             stop => ends.push(stop),
         }
         for (_, workgroup) in execution.residents() {
@@ -26,7 +26,7 @@ fn in_pieces(machine: &str, job: &Job, cycles: impl Iterator<Item = u64>) -> Vec
             }
         }
     }
-    assert!(ends.iter().all(|&stop| stop == Stop::Cycle));
+    assert!(ends.iter().all(|&stop| stop == ExecutionStop::Cycle));
     // It goes on from a copy as well as from the original.
     let mut other = (execution.clone(), memory.clone());
     execution.advance(&mut memory, Until::End, &Limits::default(), &mut |_| {}).expect("it ends");
@@ -59,7 +59,7 @@ fn a_nominal_cycle_is_an_instruction_of_every_resident_wave() {
     let config = tiny();
     let mut execution = Execution::new(&config, &kernel.program, &kernel.launch).unwrap();
     let stop = execution.advance(&mut [0; 4096], Until::Cycle(3), &Limits::default(), &mut |_| {});
-    assert_eq!(stop, Ok(Stop::Cycle));
+    assert_eq!(stop, Ok(ExecutionStop::Cycle));
     let residents: Vec<_> = execution.residents().collect();
     assert_eq!(residents.len(), 8, "four in each of two cores");
     assert_eq!(execution.started(), (8, 20));
@@ -83,15 +83,15 @@ fn a_run_stops_in_front_of_an_instruction_each_time_that_a_wave_comes_to_it() {
     let mut memory = [0; 4096];
     let mut advance = |until| execution.advance(&mut memory, until, &Limits::default(), &mut |_| {}).unwrap();
     // The `iadd` is the fourth word.
-    let mut stops: Vec<Stop> = Vec::new();
+    let mut stops: Vec<ExecutionStop> = Vec::new();
     loop {
         match advance(Until::Pc(12)) {
-            Stop::End => break,
+            ExecutionStop::End => break,
             stop => stops.push(stop),
         }
     }
     let waves = [(0, 0), (0, 1), (1, 0), (1, 1)];
-    let expected = waves.map(|(group, wave)| Stop::Pc { workgroup: [group, 0, 0], wave });
+    let expected = waves.map(|(group, wave)| ExecutionStop::Pc { workgroup: [group, 0, 0], wave });
     stops.sort_by_key(|stop| format!("{stop:?}"));
     assert_eq!(stops, expected);
     assert_eq!(word(&memory, 0), 1);
@@ -100,7 +100,7 @@ fn a_run_stops_in_front_of_an_instruction_each_time_that_a_wave_comes_to_it() {
         let mut execution = Execution::new(&config, &kernel.program, &kernel.launch).unwrap();
         assert_eq!(
             execution.advance(&mut memory, Until::Pc(pc), &Limits::default(), &mut |_| {}),
-            Ok(Stop::End)
+            Ok(ExecutionStop::End)
         );
     }
 }
@@ -112,7 +112,7 @@ fn the_bound_of_instructions_is_exact_and_a_run_goes_on_behind_it() {
     let mut execution = Execution::new(&config, &kernel.program, &kernel.launch).unwrap();
     for bound in [0, 1, 2, 1000, 1001, 5000] {
         let limits = Limits { max_instructions: Some(bound), ..Limits::default() };
-        let Err(RunError::InstructionLimit(at)) =
+        let Err(ExecutionError::InstructionLimit(at)) =
             execution.advance(&mut [0; 4096], Until::End, &limits, &mut |_| {})
         else {
             panic!("it ended")
@@ -124,7 +124,7 @@ fn the_bound_of_instructions_is_exact_and_a_run_goes_on_behind_it() {
     let short = super::kernel("nop\nnop\nhalt", 1, 8);
     let limits = Limits { max_instructions: Some(3), ..Limits::default() };
     let mut execution = Execution::new(&config, &short.program, &short.launch).unwrap();
-    assert_eq!(execution.advance(&mut [0; 4096], Until::End, &limits, &mut |_| {}), Ok(Stop::End));
+    assert_eq!(execution.advance(&mut [0; 4096], Until::End, &limits, &mut |_| {}), Ok(ExecutionStop::End));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_flag_stops_a_run() {
     let mut execution = Execution::new(&tiny(), &kernel.program, &kernel.launch).unwrap();
     let limits = Limits { stop: Some(&STOP), ..Limits::default() };
     let ended = execution.advance(&mut [0; 4096], Until::End, &limits, &mut |_| {});
-    assert!(matches!(ended, Err(RunError::Interrupted(at)) if at.instructions < 100_000));
+    assert!(matches!(ended, Err(ExecutionError::Interrupted(at)) if at.instructions < 100_000));
 }
 
 /// The end of the code is no instruction.

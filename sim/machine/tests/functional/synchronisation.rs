@@ -4,7 +4,7 @@
 use super::{Kernel, kernel, tiny, word};
 use wave_machine::core::occupancy::Occupancy;
 use wave_machine::core::report::WaitsFor;
-use wave_machine::functional::{RunError, Standstill};
+use wave_machine::functional::{ExecutionError, Standstill};
 
 /// Places for workgroups of this kernel on the whole machine.
 fn places(kernel: &Kernel) -> u32 {
@@ -14,7 +14,7 @@ fn places(kernel: &Kernel) -> u32 {
 
 fn standstill(kernel: &Kernel) -> Standstill {
     match kernel.run(&tiny(), &mut [0; 4096]) {
-        Err(RunError::NoProgress(standstill)) => *standstill,
+        Err(ExecutionError::NoProgress(standstill)) => *standstill,
         other => panic!("{other:?}"),
     }
 }

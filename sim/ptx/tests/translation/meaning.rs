@@ -5,7 +5,7 @@ use crate::operations;
 use crate::suites;
 use wave_isa::program::{Launch, Program};
 use wave_machine::config::{self, Config};
-use wave_machine::functional::{self, Limits, RunError};
+use wave_machine::functional::{self, ExecutionError, Limits};
 use wave_ptx::{FaultKind, Options, entry_name, translate};
 use wave_study::launch::Verification;
 use wave_testing::environment::count;
@@ -28,7 +28,7 @@ fn machine() -> Config {
 fn functional(config: &Config, program: &Program, launch: &Launch, memory: &mut [u8]) -> Option<u32> {
     match functional::run(config, program, launch, memory, &Limits::default(), &mut |_| {}) {
         Ok(_) => None,
-        Err(RunError::Fault(fault)) => Some(fault.pc),
+        Err(ExecutionError::Fault(fault)) => Some(fault.pc),
         Err(other) => panic!("{other:?}"),
     }
 }

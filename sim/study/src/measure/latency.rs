@@ -8,7 +8,7 @@ use super::{Figure, Listener, Rule, Section, Topic};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use wave_machine::clock::Cycle;
-use wave_machine::config::{Config, Replacement};
+use wave_machine::config::{Config, ReplacementPolicy};
 use wave_observe::numbers::size;
 
 /// Laps of the chase; the last one is measured. The two laps before it evict the kernel's own code from the
@@ -71,7 +71,7 @@ fn l3(config: &Config) -> (u64, u64) {
 /// beyond the size of a cache that does not replace the least recently used line.
 fn level(config: &Config, footprint: u64) -> Option<Level> {
     let ((l1, l1_over), (l2, l2_over), (l3, l3_over)) = (l1(config), l2(config), l3(config));
-    let lru = |replacement| replacement == Replacement::Lru;
+    let lru = |replacement| replacement == ReplacementPolicy::Lru;
     match footprint {
         f if f <= l1 => Some(Level::L1),
         f if f < l1_over || !lru(config.core.l1.replacement) => None,

@@ -1,7 +1,7 @@
 //! Every figure on several machines, and detection of a wrong figure.
 
 use super::*;
-use wave_machine::config::{DramPolicy, Lsu, Registers, Replacement, Topology, WritePolicy};
+use wave_machine::config::{DramPolicy, Lsu, Registers, ReplacementPolicy, Topology, WritePolicy};
 
 fn preset(name: &str) -> Config {
     wave_machine::config::load(name).unwrap()
@@ -100,8 +100,8 @@ fn links_between_routers_are_part_of_the_way() {
 fn an_l1_that_writes_back_other_replacements_and_wide_banks_are_known() {
     let mut config = preset("tiny.ron");
     config.core.l1.write_policy = WritePolicy::WriteBack;
-    config.core.l1.replacement = Replacement::Plru;
-    config.l2.replacement = Replacement::Random;
+    config.core.l1.replacement = ReplacementPolicy::Plru;
+    config.l2.replacement = ReplacementPolicy::Random;
     config.core.local.bank_bytes = 8;
     assert!(config.check().is_empty(), "{:?}", config.check());
     for topic in Topic::ALL {

@@ -126,7 +126,7 @@ fn handed_over(
 ) -> (Report, KernelReport) {
     let mut execution = Execution::new(config, program, launch).expect("it fits the machine");
     let stop = execution.advance(memory, Until::Cycle(cycle), &Limits::default(), &mut |_| {});
-    assert_eq!(stop, Ok(functional::Stop::Cycle), "cycle {cycle}");
+    assert_eq!(stop, Ok(functional::ExecutionStop::Cycle), "cycle {cycle}");
     let mut machine = Machine::new(config.clone(), program.clone(), std::mem::take(memory));
     machine.begin_from(&execution, &RunOptions::UNBOUNDED).expect("it was made for this machine");
     // A stop and a snapshot on the way leave no trace.

@@ -2,7 +2,7 @@
 
 use super::banks::Banks;
 use crate::clock::{Cycle, NEVER, may_plan};
-use crate::config::L1 as Parameters;
+use crate::config::L1Parameters as Parameters;
 use std::collections::VecDeque;
 use wave_capture::{Capture, Misfit};
 

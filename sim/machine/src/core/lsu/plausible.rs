@@ -5,7 +5,9 @@ use super::pattern::Pattern;
 use super::{Head, Lsu, MemoryInstruction, Owner, acknowledges};
 use crate::alu::MAX_SOURCE_ROWS;
 use crate::clock::{Cycle, may_plan};
-use crate::core::uop::{Kind, MicroOp, MicroOps};
+use crate::core::context::Contexts;
+use crate::core::uop::{Kind, MicroOp};
+use crate::core::wave::Waves;
 use crate::memory::Response;
 use wave_capture::Misfit;
 use wave_isa::table::{AccessKind, Space};
@@ -16,8 +18,9 @@ pub(in crate::core) struct Around<'a> {
     pub(in crate::core) now: Cycle,
     /// Wave slots that have registers.
     pub(in crate::core) slots: usize,
-    pub(in crate::core) ops: &'a MicroOps,
-    pub(in crate::core) local_bytes: u64,
+    /// Whose instructions they are. Each has a context that is there.
+    pub(in crate::core) waves: &'a Waves,
+    pub(in crate::core) contexts: &'a Contexts,
 }
 
 impl Lsu {
@@ -62,8 +65,8 @@ impl Lsu {
             Misfit::agrees(sends, "sending")?;
         }
         let rows = self.returns.front().map(|&index| {
-            let word = self.instructions[usize::from(index)].word;
-            around.ops.get(word).rows.destination_rows
+            let it = &self.instructions[usize::from(index)];
+            around.waves.op(it.slot, it.word, around.contexts).rows.destination_rows
         });
         Misfit::in_range(self.return_row < rows.unwrap_or(1).max(1), "return_row")?;
         let mut returns = self.returns.iter().map(|&index| &self.instructions[usize::from(index)]);
@@ -80,17 +83,18 @@ impl Lsu {
         let width = self.width;
         let lanes = u64::MAX >> (64 - width);
         Misfit::in_range(it.slot < around.slots, "slot")?;
-        Misfit::in_range(it.word < around.ops.end(), "word")?;
+        let context = around.contexts.of(around.waves.waves[it.slot].context);
+        Misfit::in_range(it.word < context.ops.end(), "word")?;
         Misfit::in_range(it.mask != 0 && it.mask & !lanes == 0, "mask")?;
         Misfit::in_range(it.inputs.len() == MAX_SOURCE_ROWS * width, "inputs")?;
         Misfit::in_range(it.outputs.len() == MAX_LOAD_ROWS * width, "outputs")?;
-        let op = around.ops.get(it.word);
+        let op = context.ops.get(it.word);
         Misfit::agrees(is_of(it, op), "word")?;
         if waits {
             return Ok(());
         }
         let (size, is_local) = match it.memory.space {
-            Space::Local => (around.local_bytes, true),
+            Space::Local => (u64::from(context.launch().local_memory_bytes), true),
             Space::Device => (self.device_bytes, false),
         };
         Misfit::in_range(it.check(size, width).is_ok(), "inputs")?;

@@ -5,11 +5,11 @@ use super::local::LocalMemory;
 use super::{Head, Lsu, acknowledges};
 use crate::alu::FRAGMENT_ROWS;
 use crate::clock::{Cycle, NEVER};
+use crate::core::context::Contexts;
 use crate::core::latches::Accesses;
 use crate::core::probe::{Event, EventKind, LineAccess, LocalAccess, MemoryEvent, Probe};
 use crate::core::retire::Retirement;
 use crate::core::shared::Shared;
-use crate::core::uop::MicroOps;
 use crate::memory::{Access, L1, Operation, Reject, Response};
 use crate::registry::Requester;
 use wave_isa::Op;
@@ -30,9 +30,9 @@ impl LoadStore<'_> {
     /// Takes the results of local memory and the L1. Write-back has worked already in this cycle, so they are written in
     /// the next at the earliest (W2).
     #[inline]
-    pub(in crate::core) fn receive<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+    pub(in crate::core) fn receive<P: Probe>(&mut self, now: Cycle, contexts: &Contexts, probe: &mut P) {
         if self.lsu.local_result_at <= now {
-            self.receive_local(now, ops, probe);
+            self.receive_local(now, contexts, probe);
         }
         if let Some(banked) = &mut self.lsu.banked {
             while let Some(index) = banked.take(now) {
@@ -47,7 +47,7 @@ impl LoadStore<'_> {
         }
     }
 
-    fn receive_local<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) {
+    fn receive_local<P: Probe>(&mut self, now: Cycle, contexts: &Contexts, probe: &mut P) {
         while let Some(&(at, index)) = self.lsu.local_results.front() {
             self.lsu.local_result_at = at;
             if at > now {
@@ -61,7 +61,7 @@ impl LoadStore<'_> {
                 // A tile goes to its fragment, which has its own write path, so it retires here.
                 let retired = instruction.in_flight();
                 self.lsu.free.push(index);
-                self.retirement.retire_access(now, retired, ops, probe);
+                self.retirement.retire_access(now, retired, contexts, probe);
             }
         }
         self.lsu.local_result_at = NEVER;
@@ -87,9 +87,14 @@ impl LoadStore<'_> {
 
     /// Tries the accesses in the latch before the L1 (L6). True if it has tried one.
     #[inline]
-    pub(in crate::core) fn try_latch<P: Probe>(&mut self, now: Cycle, ops: &MicroOps, probe: &mut P) -> bool {
+    pub(in crate::core) fn try_latch<P: Probe>(
+        &mut self,
+        now: Cycle,
+        contexts: &Contexts,
+        probe: &mut P,
+    ) -> bool {
         let Some(index) = self.lsu.sending.filter(|_| !self.l1.is_blocked()) else { return false };
-        while self.access_l1(now, index, ops, probe) && self.lsu.sending.is_some() {}
+        while self.access_l1(now, index, contexts, probe) && self.lsu.sending.is_some() {}
         true
     }
 
@@ -101,7 +106,7 @@ impl LoadStore<'_> {
     pub(in crate::core) fn tick<P: Probe>(
         &mut self,
         now: Cycle,
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
         let Some(&index) = self.lsu.queue.front() else { return Ok(()) };
@@ -114,11 +119,11 @@ impl LoadStore<'_> {
                 }
                 lsu.returning += 1;
             }
-            self.start_access(now, index, ops, probe)?;
+            self.start_access(now, index, contexts, probe)?;
         }
         match self.lsu.head {
             Head::Local(ends) if ends == now => {
-                self.perform_local(now, index, ops, probe);
+                self.perform_local(now, index, contexts, probe);
                 self.finish_head(now);
             }
             Head::Device if self.lsu.sending.is_none() => {
@@ -148,21 +153,22 @@ impl LoadStore<'_> {
         &mut self,
         now: Cycle,
         index: u16,
-        ops: &MicroOps,
+        contexts: &Contexts,
         probe: &mut P,
     ) -> Result<(), Box<Fault>> {
         let lsu = &mut *self.lsu;
-        let Shared { spec, account, .. } = &mut *self.retirement.shared;
+        let Shared { spec, waves, account, .. } = &mut *self.retirement.shared;
         let instruction = &mut lsu.instructions[usize::from(index)];
+        let context = waves.waves[instruction.slot].context;
         let size = match instruction.memory.space {
-            Space::Local => u64::from(spec.shape.launch.local_memory_bytes),
+            Space::Local => u64::from(contexts.of(context).launch().local_memory_bytes),
             Space::Device => lsu.device_bytes,
         };
         let shape = match instruction.locate(&mut lsu.shapes, size, spec.width) {
             Ok(shape) => shape,
             Err((lanes, kind)) => {
                 let (slot, word) = (instruction.slot, instruction.word);
-                return Err(self.retirement.shared.fault(now, slot, word, lanes, ops, kind));
+                return Err(self.retirement.shared.fault(now, slot, word, lanes, contexts, kind));
             }
         };
         let memory = instruction.memory;
@@ -184,7 +190,7 @@ impl LoadStore<'_> {
                 writes: match memory.kind {
                     AccessKind::Load => false,
                     AccessKind::Store | AccessKind::Atomic(_) => true,
-                    AccessKind::Tile => ops.get(instruction.word).inst.op == Op::MmaStoreC,
+                    AccessKind::Tile => contexts.op(context, instruction.word).inst.op == Op::MmaStoreC,
                 },
                 scope: instruction.scope,
                 mask: instruction.mask,
@@ -220,14 +226,14 @@ impl LoadStore<'_> {
             instruction.passes = instruction.passes_over(banked.banks(), shape, spec.width);
             account.counters.l1_passes += u64::from(instruction.passes);
         }
-        instruction.next_line = 0;
+        (instruction.next_line, instruction.group_end) = (0, 0);
         instruction.outstanding = 0;
         lsu.head = Head::Device;
         Ok(())
     }
 
     /// Tries the next L1 access in the latch (L6). True if the L1 has taken it.
-    fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) -> bool {
+    fn access_l1<P: Probe>(&mut self, now: Cycle, index: u16, contexts: &Contexts, probe: &mut P) -> bool {
         let lsu = &mut *self.lsu;
         let Shared { spec, waves, account, .. } = &mut *self.retirement.shared;
         let width = spec.width;
@@ -295,20 +301,20 @@ impl LoadStore<'_> {
         if is_done && !instruction.returns {
             let retired = instruction.in_flight();
             lsu.free.push(index);
-            self.retirement.retire_access(now, retired, ops, probe);
+            self.retirement.retire_access(now, retired, contexts, probe);
         }
         true
     }
 
     /// The last pass of a local access: moves the values and schedules the result.
-    fn perform_local<P: Probe>(&mut self, now: Cycle, index: u16, ops: &MicroOps, probe: &mut P) {
+    fn perform_local<P: Probe>(&mut self, now: Cycle, index: u16, contexts: &Contexts, probe: &mut P) {
         let lsu = &mut *self.lsu;
         let Retirement { shared, file, .. } = &mut self.retirement;
         let instruction = &mut lsu.instructions[usize::from(index)];
         let workgroup = shared.waves.waves[instruction.slot].workgroup;
         let bytes = self.local.part_mut(workgroup);
         let width = shared.spec.width;
-        let op = ops.get(instruction.word);
+        let op = shared.waves.op(instruction.slot, instruction.word, contexts);
         let fragment = match instruction.fragment_of(op) {
             None => &mut [],
             Some((kind, index)) => {
@@ -333,7 +339,7 @@ impl LoadStore<'_> {
         } else {
             let retired = instruction.in_flight();
             lsu.free.push(index);
-            self.retirement.retire_access(now, retired, ops, probe);
+            self.retirement.retire_access(now, retired, contexts, probe);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which lines of an instruction the L1 looks up in one cycle (L6).
 
 use super::coalesce::LineAccess;
-use crate::config::L1 as Parameters;
+use crate::config::L1Parameters as Parameters;
 use crate::memory::geometry::Fold;
 
 /// Most banks of tags.

@@ -5,7 +5,7 @@
 //! misses or counts from the wrong command.
 
 use crate::config::Dram;
-use crate::memory::dram::Issued;
+use crate::memory::dram::IssuedCommand;
 use crate::memory::dram::timing::{BUS_TURNAROUND_CLOCKS, Command};
 
 /// Most recent event of each kind in a bank, in memory clocks.
@@ -40,7 +40,7 @@ struct Channel<'a> {
 
 /// The first rule that a channel's commands break, as text: the command and the parameter. The stream has to
 /// begin at clock 0.
-pub fn first_violation(dram: &Dram, stream: &[Issued]) -> Option<String> {
+pub fn first_violation(dram: &Dram, stream: &[IssuedCommand]) -> Option<String> {
     let mut channel = Channel {
         d: dram,
         banks: vec![Bank::default(); dram.banks as usize],
@@ -74,7 +74,7 @@ impl Channel<'_> {
         a / banks_of_group == b / banks_of_group
     }
 
-    fn read(&mut self, issued: &Issued) -> Result<(), Broken> {
+    fn read(&mut self, issued: &IssuedCommand) -> Result<(), Broken> {
         let (now, bank) = (issued.clock as i64, usize::from(issued.bank));
         keep(now > self.last, "one command a clock")?;
         self.last = now;

@@ -48,7 +48,7 @@ counters! {
 
 /// A command as it appeared on a channel's command bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Issued {
+pub struct IssuedCommand {
     /// Memory clock.
     pub clock: Clock,
     /// Command.
@@ -86,7 +86,7 @@ pub(super) struct Channel {
     counters: DramCounters,
     /// Commands issued, if they are recorded.
     #[scratch]
-    commands: Option<Vec<Issued>>,
+    commands: Option<Vec<IssuedCommand>>,
     /// Bursts that are not reported, if they are recorded.
     #[scratch]
     bursts: Option<Vec<Burst>>,
@@ -131,7 +131,7 @@ impl Channel {
         self.bursts.iter_mut().flat_map(|bursts| bursts.drain(..))
     }
 
-    pub(super) fn commands(&self) -> &[Issued] {
+    pub(super) fn commands(&self) -> &[IssuedCommand] {
         self.commands.as_deref().unwrap_or(&[])
     }
 
@@ -463,7 +463,7 @@ impl Channel {
     fn issue(&mut self, now: Clock, command: Command, bank: usize, row: u32) {
         self.timing.issue(command, bank, now);
         if let Some(commands) = &mut self.commands {
-            commands.push(Issued { clock: now, command, bank: bank as u16, row });
+            commands.push(IssuedCommand { clock: now, command, bank: bank as u16, row });
         }
     }
 }

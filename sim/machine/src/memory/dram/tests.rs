@@ -111,8 +111,8 @@ fn each_constraint_blocks_until_the_clock_before_and_no_longer() {
 /// command is a clock early.
 #[test]
 fn the_checker_objects_to_each_constraint_broken_by_one_clock() {
-    let stream = |before: &[(Command, usize, Clock)], last: (Command, usize, Clock)| -> Vec<Issued> {
-        let issued = |&(command, bank, clock): &(Command, usize, Clock)| Issued {
+    let stream = |before: &[(Command, usize, Clock)], last: (Command, usize, Clock)| -> Vec<IssuedCommand> {
+        let issued = |&(command, bank, clock): &(Command, usize, Clock)| IssuedCommand {
             clock,
             command,
             bank: bank as u16,
@@ -182,7 +182,7 @@ fn machine(dram: Dram) -> Config {
 }
 
 /// The commands of a channel under random reads and writes: runs of neighbours, random lines, and pauses.
-fn commands(config: &Config, seed: u64) -> Vec<Issued> {
+fn commands(config: &Config, seed: u64) -> Vec<IssuedCommand> {
     let bytes = 4 << 20;
     let mut rig = Rig::new(config, addresses(bytes));
     rig.system.record_commands();

@@ -1,7 +1,7 @@
 //! Responses of the L1 to the load/store unit.
 
 use crate::clock::{Cycle, NEVER};
-use crate::config::L1 as Parameters;
+use crate::config::L1Parameters as Parameters;
 use crate::memory::bounds::Bounds;
 use wave_capture::{Capture, Misfit};
 

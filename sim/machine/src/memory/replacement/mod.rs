@@ -8,7 +8,7 @@ mod registered;
 #[cfg(test)]
 mod tests;
 
-use crate::config::{PlugIns, Replacement};
+use crate::config::{PlugIns, ReplacementPolicy};
 use crate::registry::{CacheSetup, Reference};
 use registered::Registered;
 use std::ops::Range;
@@ -59,7 +59,7 @@ pub(super) trait Policy: Capture {
     fn demoted(&mut self, frame: usize);
 }
 
-/// Declares the policy of a cache: one of these types, each with a choice of the same name in [`Replacement`].
+/// Declares the policy of a cache: one of these types, each with a choice of the same name in [`ReplacementPolicy`].
 macro_rules! policies {
     ($($file:ident::$policy:ident),* $(,)?) => {
         /// The policy of one cache. Each call goes to it without a table of functions.
@@ -72,10 +72,10 @@ macro_rules! policies {
 
         impl Order {
             /// The policy of an empty cache.
-            pub(super) fn new(chosen: Replacement, place: &CachePlace<'_>, sets: usize, ways: usize) -> Order {
+            pub(super) fn new(chosen: ReplacementPolicy, place: &CachePlace<'_>, sets: usize, ways: usize) -> Order {
                 match chosen {
-                    $(Replacement::$policy => Order::$policy($file::$policy::new(sets, ways)),)*
-                    Replacement::PlugIn(chosen) => {
+                    $(ReplacementPolicy::$policy => Order::$policy($file::$policy::new(sets, ways)),)*
+                    ReplacementPolicy::PlugIn(chosen) => {
                         let plug_in = chosen.plug_in();
                         Order::Registered(Registered::new(plug_in, &place.setup(plug_in, sets, ways)))
                     }

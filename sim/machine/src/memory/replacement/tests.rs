@@ -1,6 +1,6 @@
 //! Each policy against a model that is written another way, and the orders that the book describes.
 
-use crate::config::Replacement;
+use crate::config::ReplacementPolicy;
 use crate::memory::geometry::LineNumber;
 use crate::memory::tags::{Frame, Tags};
 use crate::registry::Reference;
@@ -77,7 +77,7 @@ const LINES: u32 = 24;
 
 /// Drives a cache of two sets as an L1 and an L2 do: searches, takes the victim, installs, uses and demotes. The model
 /// knows the history only.
-fn compare(replacement: Replacement, ways: usize, model: Model) {
+fn compare(replacement: ReplacementPolicy, ways: usize, model: Model) {
     let mut random = Pcg32::seed_from_u64(ways as u64);
     let mut tags = Tags::of_built_in(2 * 128 * ways as u32, 128, ways as u32, replacement);
     let mut sets: [(Vec<Option<u32>>, History); 2] = std::array::from_fn(|_| (vec![None; ways], Vec::new()));
@@ -127,14 +127,14 @@ fn compare(replacement: Replacement, ways: usize, model: Model) {
 
 #[test]
 fn each_policy_agrees_with_its_model() {
-    for &replacement in Replacement::ALL {
+    for &replacement in ReplacementPolicy::ALL {
         let (model, ways): (Model, &[usize]) = match replacement {
-            Replacement::Lru => (lru, &[1, 2, 3, 4, 8]),
-            Replacement::Plru => (plru, &[1, 2, 4, 8]),
-            Replacement::Fifo => (fifo, &[1, 2, 3, 4, 8]),
+            ReplacementPolicy::Lru => (lru, &[1, 2, 3, 4, 8]),
+            ReplacementPolicy::Plru => (plru, &[1, 2, 4, 8]),
+            ReplacementPolicy::Fifo => (fifo, &[1, 2, 3, 4, 8]),
             // It does not depend on the history: see the next test.
-            Replacement::Random => continue,
-            Replacement::PlugIn(_) => unreachable!("none is built in"),
+            ReplacementPolicy::Random => continue,
+            ReplacementPolicy::PlugIn(_) => unreachable!("none is built in"),
         };
         ways.iter().for_each(|&ways| compare(replacement, ways, model));
     }
@@ -145,7 +145,7 @@ fn each_policy_agrees_with_its_model() {
 fn random_agrees_with_its_model() {
     for ways in [1, 2, 3, 8] {
         let mut model = Pcg32::seed_from_u64(0);
-        let mut tags = Tags::of_built_in(128 * ways, 128, ways, Replacement::Random);
+        let mut tags = Tags::of_built_in(128 * ways, 128, ways, ReplacementPolicy::Random);
         let mut others = Pcg32::seed_from_u64(7);
         for line in 0..2000 {
             let frame = tags.victim(0, |_| true).expect("a line may leave");
@@ -165,7 +165,7 @@ fn random_agrees_with_its_model() {
 
 #[test]
 fn the_least_recently_used_line_leaves() {
-    let mut tags = full(Replacement::Lru);
+    let mut tags = full(ReplacementPolicy::Lru);
     tags.touch(tags.find(0, LineNumber(0)).unwrap(), Reference::none);
     assert_eq!(tags.line(tags.victim(0, |_| true).unwrap()), Some(LineNumber(1)));
     tags.demote(tags.find(0, LineNumber(3)).unwrap());
@@ -176,7 +176,7 @@ fn the_least_recently_used_line_leaves() {
 }
 
 /// Fills a set of four ways with lines 0 to 3, in this order.
-fn full(replacement: Replacement) -> Tags {
+fn full(replacement: ReplacementPolicy) -> Tags {
     let mut tags = Tags::of_built_in(4 * 128, 128, 4, replacement);
     for line in 0..4 {
         let frame = tags.victim(0, |_| true).unwrap();
@@ -188,7 +188,7 @@ fn full(replacement: Replacement) -> Tags {
 
 #[test]
 fn the_line_that_came_first_leaves_however_often_it_is_used() {
-    let mut tags = full(Replacement::Fifo);
+    let mut tags = full(ReplacementPolicy::Fifo);
     for leaves in [0, 1, 2] {
         tags.touch(Frame(leaves), Reference::none);
         assert_eq!(tags.victim(0, |_| true), Some(Frame(leaves)));
@@ -206,7 +206,7 @@ fn the_line_that_came_first_leaves_however_often_it_is_used() {
 
 #[test]
 fn the_tree_of_pseudo_lru_turns_away_from_what_was_used() {
-    let mut tags = full(Replacement::Plru);
+    let mut tags = full(ReplacementPolicy::Plru);
     let leaves = |tags: &Tags| tags.victim(0, |_| true).unwrap().0;
     // 3 was used last: the root points at the lower half, whose node points away from 1.
     assert_eq!(leaves(&tags), 0);
@@ -226,7 +226,7 @@ fn the_tree_of_pseudo_lru_turns_away_from_what_was_used() {
 #[test]
 fn random_lines_leave_evenly_and_the_same_way_every_time() {
     let run = || {
-        let mut tags = full(Replacement::Random);
+        let mut tags = full(ReplacementPolicy::Random);
         let chosen = |line| {
             let frame = tags.victim(0, |_| true).unwrap();
             assert_eq!(tags.victim(0, |_| true), Some(frame), "looking changes nothing");
@@ -242,6 +242,6 @@ fn random_lines_leave_evenly_and_the_same_way_every_time() {
         let share = order.iter().filter(|&&w| w == way).count();
         assert!((900..1100).contains(&share), "way {way}: {share} of 4000");
     }
-    let tags = full(Replacement::Random);
+    let tags = full(ReplacementPolicy::Random);
     assert_eq!(tags.victim(0, |f| f.0 == 2), Some(Frame(2)));
 }

@@ -5,7 +5,7 @@
 //! between. Bytes of other cores in the same line may be stale.
 
 use super::*;
-use crate::config::{AddressHash, L3, Replacement, Topology, WritePolicy};
+use crate::config::{AddressHash, L3, ReplacementPolicy, Topology, WritePolicy};
 use crate::registry::Requester;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg32;
@@ -359,7 +359,7 @@ fn machines() -> Vec<Config> {
     own.interconnect.edges = super::topologies::two_routers(&own);
     assert!(own.check().is_empty(), "{:?}", own.check());
     let mut machines = vec![base, tight, sectors, whole, ring, mesh, own];
-    for (i, &replacement) in Replacement::ALL.iter().enumerate() {
+    for (i, &replacement) in ReplacementPolicy::ALL.iter().enumerate() {
         let mut back = machines[1 + i % 4].clone();
         back.core.l1.write_policy = WritePolicy::WriteBack;
         (back.core.l1.replacement, back.l2.replacement) = (replacement, replacement);
@@ -371,8 +371,8 @@ fn machines() -> Vec<Config> {
         config.l3 = L3 { bank_bytes, ways, replacement, ..config.l3 };
         config
     };
-    let large = with_l3(&machines[0], 16 << 10, 4, Replacement::Lru);
-    let mut tight = with_l3(&machines[1], 1024, 2, Replacement::Fifo);
+    let large = with_l3(&machines[0], 16 << 10, 4, ReplacementPolicy::Lru);
+    let mut tight = with_l3(&machines[1], 1024, 2, ReplacementPolicy::Fifo);
     (tight.dram.channels, tight.l3.mshrs, tight.l3.mshr_merges, tight.l3.queue_entries) = (1, 1, 1, 1);
     tight.l3.bytes_per_cycle = 8;
     let back = with_l3(&machines[9], 2048, 4, Replacement::Random);

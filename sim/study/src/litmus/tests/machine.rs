@@ -119,7 +119,10 @@ fn what_a_machine_has_no_room_for_is_left_out() {
     let tiny = machine("tiny");
     let apart = Scenario::new(&test, &variant(&test, "apart unfenced"));
     assert!(Lowered::new(&apart, &tiny).is_none(), "four cores of two");
-    let one = Config { core: wave_machine::config::Core { max_workgroups: 1, ..tiny.core.clone() }, ..tiny };
+    let one = Config {
+        core: wave_machine::config::CoreParameters { max_workgroups: 1, ..tiny.core.clone() },
+        ..tiny
+    };
     let core = Scenario::new(&test, &variant(&test, "one_core unfenced"));
     assert!(Lowered::new(&core, &one).is_none(), "four workgroups on a core with room for one");
 }
