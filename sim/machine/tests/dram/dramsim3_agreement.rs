@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use wave_isa::table::CacheHint;
 use wave_machine::config::{Config, Dram};
-use wave_machine::memory::dram::Issued;
+use wave_machine::memory::dram::IssuedCommand;
 use wave_machine::memory::dram::timing::Command;
 use wave_machine::memory::{MemoryPort, MemorySystem, Request};
 
@@ -316,7 +316,7 @@ impl Ours {
         self.now - start
     }
 
-    fn commands(&self) -> &[Issued] {
+    fn commands(&self) -> &[IssuedCommand] {
         self.system.commands(0)
     }
 }

@@ -2,12 +2,12 @@
 
 use wave_machine::config::{Config, Dram, DramPolicy, from_text};
 use wave_machine::gpu::{Machine, RunOptions};
-use wave_machine::memory::dram::Issued;
+use wave_machine::memory::dram::IssuedCommand;
 use wave_machine::memory::dram::check::first_violation;
 use wave_study::launch::{self, Size};
 
 /// The commands of each channel while a kernel of the suite runs.
-fn commands(config: &Config, kernel: &str) -> Vec<Vec<Issued>> {
+fn commands(config: &Config, kernel: &str) -> Vec<Vec<IssuedCommand>> {
     let job = launch::load(kernel, Size::Small).unwrap_or_else(|errors| panic!("{kernel}: {}", errors[0]));
     let mut memory = job.memory.clone();
     memory.resize(config.device_memory_bytes as usize, 0);

@@ -11,7 +11,7 @@ use wave_isa::program::{Launch, Program};
 use wave_machine::config::{self, Config};
 use wave_machine::core::probe::{Event, EventKind, Hop, Level, Listeners, Observer, Sample, Wants};
 use wave_machine::gpu::{Machine, RunOptions};
-use wave_machine::memory::dram::Issued as Command;
+use wave_machine::memory::dram::IssuedCommand as Command;
 use wave_machine::memory::dram::timing::Command as Kind;
 use wave_observe::trace::view::signals::{Signals, tree};
 use wave_observe::trace::view::waves::Vcd;

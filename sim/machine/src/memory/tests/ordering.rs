@@ -375,7 +375,7 @@ fn machines() -> Vec<Config> {
     let mut tight = with_l3(&machines[1], 1024, 2, ReplacementPolicy::Fifo);
     (tight.dram.channels, tight.l3.mshrs, tight.l3.mshr_merges, tight.l3.queue_entries) = (1, 1, 1, 1);
     tight.l3.bytes_per_cycle = 8;
-    let back = with_l3(&machines[9], 2048, 4, Replacement::Random);
+    let back = with_l3(&machines[9], 2048, 4, ReplacementPolicy::Random);
     // Slices at two distances, and every choice of an address hash that is not the usual one.
     let mut far = machines[1].clone();
     far.cores = 4;
