@@ -53,7 +53,9 @@ fn every_fault_is_that_of_the_cores() {
         for threads in [5, 8] {
             let kernel = kernel(body, 1, threads);
             let mut memory = vec![0x11; 4096];
-            let Err(ExecutionError::Fault(fault)) = kernel.run(&config, &mut memory) else { panic!("{body}") };
+            let Err(ExecutionError::Fault(fault)) = kernel.run(&config, &mut memory) else {
+                panic!("{body}")
+            };
             let expected = on_the_cores(&kernel, vec![0x11; 4096]);
             assert!(expected.cycle.is_some());
             assert_eq!(*fault, Fault { cycle: None, ..expected }, "{body}, {threads} threads");
@@ -75,7 +77,9 @@ fn the_workgroup_and_the_wave_are_named() {
         if p1
             @p2 device_load_u32 r6, r5
         endif";
-    let Err(ExecutionError::Fault(fault)) = kernel(body, 4, 20).run(&tiny(), &mut [0; 4096]) else { panic!() };
+    let Err(ExecutionError::Fault(fault)) = kernel(body, 4, 20).run(&tiny(), &mut [0; 4096]) else {
+        panic!()
+    };
     assert_eq!((fault.workgroup, fault.wave, fault.lanes), ([2, 0, 0], 1, 0xFF));
 }
 
