@@ -130,35 +130,27 @@ mod tests {
             pairs.position(|(used, new)| stages_of(used) != stages_of(new))
         };
         assert_eq!(differ(&used, &new), Some(0), "a launch leaves traces");
-        let second = Contexts::of_one(context(1));
-        let core_run = CoreRun { start, device_bytes: 4096, keeps_journal: false, every_cycle: false };
-        used.begin(&config, &second, &core_run, 2);
-        new.begin(&config, &second, &core_run, 1);
-        assert_eq!(differ(&used, &new), None);
-        // What the machine keeps, it keeps.
-        let counted =
-            |blocks: &Blocks| blocks.cores.iter().map(|core| core.l1().counters().misses).sum::<u64>();
-        assert!(counted(&used) > 0 && counted(&new) == 0);
-    }
-
-    /// Between runs the bytes of a machine do not depend on what its stages hold.
-    #[test]
-    fn between_runs_only_what_survives_a_launch_is_saved() {
-        let (config, program) = (Config::example(), program());
-        let mut blocks = Blocks::new(&config, MemorySystem::new(&config, vec![0; 4096], &program.code).1);
+        // Between runs a machine is saved with what survives a launch, and with nothing else.
         let bytes = |blocks: &Blocks| {
             let mut to = Writer::default();
             blocks.save(&mut to);
             to.into_bytes()
         };
-        let before = bytes(&blocks);
-        let launch = Launch::of(&program, 1, [3, 1, 1]);
-        let contexts = Contexts::of_one(Context::new(&config, &program, &launch).unwrap());
-        let core_run = CoreRun { start: 7, device_bytes: 4096, keeps_journal: false, every_cycle: false };
-        blocks.begin(&config, &contexts, &core_run, 1);
-        assert_eq!(bytes(&blocks), before);
-        let mut again = Blocks::new(&config, MemorySystem::new(&config, vec![0; 4096], &program.code).1);
-        again.restore(&mut Reader::new(&before)).unwrap();
-        assert_eq!(bytes(&again), before);
+        let saved = bytes(&used);
+        let mut restored = Blocks::new(&config, memory().1);
+        assert!(bytes(&restored) != saved);
+        restored.restore(&mut Reader::new(&saved)).unwrap();
+        assert_eq!((bytes(&restored) == saved, differ(&used, &restored)), (true, Some(0)));
+        let second = Contexts::of_one(context(1));
+        let core_run = CoreRun { start, device_bytes: 4096, keeps_journal: false, every_cycle: false };
+        used.begin(&config, &second, &core_run, 2);
+        new.begin(&config, &second, &core_run, 1);
+        restored.begin(&config, &second, &core_run, 1);
+        assert_eq!((differ(&used, &new), differ(&used, &restored)), (None, None));
+        assert!(bytes(&restored) == bytes(&used) && bytes(&new) != bytes(&used));
+        // What the machine keeps, it keeps.
+        let counted =
+            |blocks: &Blocks| blocks.cores.iter().map(|core| core.l1().counters().misses).sum::<u64>();
+        assert!(counted(&used) > 0 && counted(&new) == 0);
     }
 }
