@@ -392,8 +392,14 @@ impl Core {
 pub(crate) fn stages_of(core: &Core) -> (String, Vec<u8>) {
     let mut to = Writer::default();
     let Core { shared, schedulers, latches, fetch, file, lsu, local, wake, last_activity, .. } = core;
-    (schedulers.save(&mut to), latches.save(&mut to), fetch.save(&mut to), file.save(&mut to));
-    (lsu.save(&mut to), local.save(&mut to), wake.save(&mut to), last_activity.save(&mut to));
+    schedulers.save(&mut to);
+    latches.save(&mut to);
+    fetch.save(&mut to);
+    file.save(&mut to);
+    lsu.save(&mut to);
+    local.save(&mut to);
+    wake.save(&mut to);
+    last_activity.save(&mut to);
     core.writes_back_all.save(&mut to);
     (format!("{shared:?}"), to.into_bytes())
 }
