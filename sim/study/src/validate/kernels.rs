@@ -80,7 +80,7 @@ pub(crate) fn l1_read(lane_bytes: u32, steps: u32) -> KernelBody {
     let laps_unrolled = if pairs == steps { (most / steps).max(1) } else { 1 };
     let first = 34;
     let (mut loads, mut sums) = (String::new(), String::new());
-    let mut at = first;
+    let mut at: u32 = first;
     for lap in 0..laps_unrolled {
         if lap > 0 {
             loads += "mov r6, r4\nmov r7, r5\n";
@@ -120,7 +120,8 @@ pub(crate) fn l1_laps_unrolled(lane_bytes: u32, steps: u32) -> u32 {
 pub(crate) const L2_ELEMENTS: u32 = 64;
 /// Threads of a workgroup of [`l2_read`].
 pub(crate) const L2_THREADS: u32 = 1024;
-/// Pairs of loads of [`l2_read`] between two tests of its counter. Two workgroups have to fit in the registers of a core.
+/// Pairs of loads of [`l2_read`] between two tests of its counter. Two workgroups have to fit in the registers of a
+/// core.
 const L2_PAIRS: u32 = 4;
 
 /// Workgroups read pieces of a footprint: the sum of the products of elements of type double. r0: pieces; r1: rounds;
@@ -229,7 +230,7 @@ pub(crate) fn stream(kernel: StreamKernel) -> KernelBody {
         StreamKernel::Init => "mov r8, r20\nmov r9, r21\n".to_owned() + store,
         // The value is compared, and the store never happens.
         StreamKernel::Read => {
-            format!("@p1 device_load_u64 r8, r6\nucmp_eq p2, r9, r21\n@p2 device_store_u64 r7, r8\n")
+            "@p1 device_load_u64 r8, r6\nucmp_eq p2, r9, r21\n@p2 device_store_u64 r7, r8\n".to_owned()
         }
         StreamKernel::Scale => format!("@p1 device_load_u64 r10, r6\ndmul r8, r10, r20\n{store}"),
         StreamKernel::Triad => format!(

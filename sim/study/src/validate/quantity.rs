@@ -77,7 +77,8 @@ impl Misnamed {
 
 /// Names of a fieldless enum in files.
 macro_rules! named {
-    ($(#[$doc:meta])* $type:ident, $what:literal: $($(#[$variant_doc:meta])* $variant:ident = $name:literal),+ $(,)?) => {
+    ($(#[$doc:meta])* $type:ident, $what:literal:
+     $($(#[$variant_doc:meta])* $variant:ident = $name:literal),+ $(,)?) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $type {
@@ -234,7 +235,7 @@ impl PublishedQuantity {
             "l1_size" => PublishedQuantity::L1Size,
             "l1_bandwidth" => {
                 let lane_bytes = given.number("lane_bytes", 4, 16)?;
-                let footprint = given.kib(4096)?;
+                let footprint = given.kib(4096.0)?;
                 if lane_bytes != 4 && lane_bytes != 16 {
                     return Err(wrong("`lane_bytes` is 4 or 16".to_owned()));
                 }

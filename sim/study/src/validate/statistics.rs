@@ -17,7 +17,8 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Spearman's rank correlation: Pearson's of the ranks. `None` for fewer than three pairs, or if one side does not vary.
+/// Spearman's rank correlation: Pearson's of the ranks. `None` for fewer than three pairs, or if one side does not
+/// vary.
 pub fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     pearson(&ranks(a), &ranks(b))
 }

@@ -164,8 +164,8 @@ impl Validation {
         sections
     }
 
-    /// Errors of all points with this purpose. Topics have different units, so the rank correlation is the mean of those
-    /// of the topics, each as often as it has points.
+    /// Errors of all points with this purpose. Topics have different units, so the rank correlation is the mean of
+    /// those of the topics, each as often as it has points.
     pub fn in_all(&self, purpose: PointUse) -> Option<ErrorFigures> {
         let held: Vec<&Held> = self.held.iter().filter(|held| held.point.purpose == purpose).collect();
         let all = ErrorFigures::of(&held)?;
