@@ -47,6 +47,7 @@ mod sweep;
 mod terminal;
 mod trace;
 mod traces;
+mod validate;
 mod values;
 mod watch;
 mod webassembly;
@@ -178,7 +179,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim new|asm|dis|check|ptx|silicon|debug|litmus|cosim|compare|explain|sensitivity|measure|sweep|trace|wasm|header|config|stats|completions ...
+       wave-sim new|asm|dis|check|ptx|silicon|debug|litmus|cosim|compare|explain|sensitivity|measure|validate|sweep|trace|wasm|header|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -211,6 +212,7 @@ fn other(command: &Command, terminal: &Terminal) -> Ended {
         Command::Compare(args) => compare::run(args, terminal),
         Command::Explain(args) => explain::run(args, terminal),
         Command::Measure(args) => measure::run(args, terminal),
+        Command::Validate(args) => validate::run(args, terminal),
         Command::Sweep(args) => sweep::run(args, terminal),
         Command::Optimize(args) => optimize::run(args, terminal),
         Command::Trace { command } => trace::run(command, terminal),

@@ -5,6 +5,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use wave_study::results::Machine;
 use wave_study::summary::Data;
+use wave_study::validate::statistics::{pearson, rank_correlation};
 
 /// Cases that are named as the worst.
 const WORST: usize = 5;
@@ -89,7 +90,7 @@ impl Correlation {
             count,
             mape: 100.0 * mean(&|m, s| (s - m).abs() / m),
             ratio: mean(&|m, s| (s / m).ln()).exp(),
-            spearman: pearson(&ranks(&measured), &ranks(&simulated)),
+            spearman: rank_correlation(&measured, &simulated),
             pearson: pearson(&logarithms(&measured), &logarithms(&simulated)),
         })
     }
@@ -217,29 +218,6 @@ impl Correlation {
     }
 }
 
-/// The rank of each value; equal ones share the mean of theirs.
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let rank = |value: &f64| {
-        let less = values.iter().filter(|other| *other < value).count() as f64;
-        let equal = values.iter().filter(|other| *other == value).count() as f64;
-        less + (equal + 1.0) / 2.0
-    };
-    values.iter().map(rank).collect()
-}
-
-/// Pearson's correlation; `None` for fewer than three values, or if one side does not vary.
-fn pearson(a: &[f64], b: &[f64]) -> Option<f64> {
-    if a.len() < 3 {
-        return None;
-    }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let (of_a, of_b) = (mean(a), mean(b));
-    let sum =
-        |of: &dyn Fn(f64, f64) -> f64| a.iter().zip(b).map(|(&x, &y)| of(x - of_a, y - of_b)).sum::<f64>();
-    let (both, xx, yy) = (sum(&|x, y| x * y), sum(&|x, _| x * x), sum(&|_, y| y * y));
-    (xx > 0.0 && yy > 0.0).then(|| both / (xx * yy).sqrt())
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -280,7 +258,6 @@ pub(crate) mod tests {
         let figures = of(&[(1.0, 30.0), (2.0, 10.0), (3.0, 20.0)]).figures().unwrap();
         assert!((figures.spearman.unwrap() + 0.5).abs() < 1e-9, "{figures:?}");
         assert_eq!(of(&[(0.0, 1.0)]).figures(), None);
-        assert_eq!(ranks(&[5.0, 1.0, 5.0]), [2.5, 1.0, 2.5]);
     }
 
     #[test]

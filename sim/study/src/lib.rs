@@ -16,3 +16,4 @@ pub mod sensitivity;
 pub mod summary;
 pub mod sweep;
 pub mod timeline;
+pub mod validate;

@@ -8,6 +8,7 @@ use crate::optimize::OptimizeArgs;
 use crate::silicon::SiliconArgs;
 use crate::sweep::SweepArgs;
 use crate::traces::{WaveRange, wave_range};
+use crate::validate::ValidateArgs;
 use crate::values;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -85,6 +86,8 @@ pub(crate) enum Command {
     Sensitivity(SensitivityArgs),
     /// Measure the memory hierarchy with kernels, beside what the configuration says
     Measure(MeasureArgs),
+    /// Hold machines to published measurements of real GPUs
+    Validate(ValidateArgs),
     /// Run kernels on many machines: every combination of parameters, or a sample of them
     Sweep(Box<SweepArgs>),
     /// Search for the machine that is best at something, among more than can be tried

@@ -47,4 +47,5 @@ mod sweep_dask;
 mod terms;
 mod together;
 mod traces;
+mod validate;
 mod wrong_input;

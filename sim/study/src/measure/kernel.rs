@@ -105,17 +105,19 @@ impl Kernel {
     ) -> Result<KernelReport, String> {
         let mut gpu = Machine::new(config.clone(), self.program.clone(), memory);
         let options = RunOptions { stop: progress.stop(), ..RunOptions::UNBOUNDED };
-        gpu.run(&self.launch, &options, Some(observer), &mut |now| progress.shows(now)).map_err(|error| {
-            match error {
-                RunError::Launch(error) => format!("a generated kernel cannot run: {}", error.message),
-                RunError::Fault(fault) => fault.diagnostic(&self.program).message,
-                RunError::NoProgress(stuck) => {
-                    format!("a generated kernel stands still after cycle {}", stuck.cycle)
-                }
-                RunError::Interrupted(stuck) => format!("interrupted in cycle {} of a kernel", stuck.cycle),
-                RunError::CycleLimit(_) | RunError::InstructionLimit(_) => "no bound was set".to_owned(),
-            }
-        })
+        gpu.run(&self.launch, &options, Some(observer), &mut |now| progress.shows(now))
+            .map_err(|error| why(&error, &self.program))
+    }
+}
+
+/// The reason why a generated kernel did not end.
+pub(crate) fn why(error: &RunError, program: &Program) -> String {
+    match error {
+        RunError::Launch(error) => format!("a generated kernel cannot run: {}", error.message),
+        RunError::Fault(fault) => fault.diagnostic(program).message,
+        RunError::NoProgress(stuck) => format!("a generated kernel stands still after cycle {}", stuck.cycle),
+        RunError::Interrupted(stuck) => format!("interrupted in cycle {} of a kernel", stuck.cycle),
+        RunError::CycleLimit(_) | RunError::InstructionLimit(_) => "no bound was set".to_owned(),
     }
 }
 

@@ -149,7 +149,7 @@ impl Lap {
 }
 
 /// A cyclic order of lines, drawn with Sattolo's algorithm: the successor of each line.
-fn successors(lines: u32) -> Vec<u32> {
+pub(crate) fn successors(lines: u32) -> Vec<u32> {
     let mut random = Pcg32::seed_from_u64(u64::from(lines));
     let mut next: Vec<u32> = (0..lines).collect();
     for i in (1..lines).rev() {

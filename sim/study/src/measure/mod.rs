@@ -11,7 +11,7 @@ mod bound;
 pub(crate) mod channel;
 mod dram;
 pub(crate) mod expected;
-mod kernel;
+pub(crate) mod kernel;
 mod latency;
 pub(crate) mod plot;
 pub mod text;
@@ -20,6 +20,7 @@ mod within_core;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use latency::successors;
 use plot::Plot;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use std::sync::atomic::AtomicBool;
