@@ -481,6 +481,13 @@ sections! {
         /// Requests that wait in a channel.
         #[limits(range(1, MAX_ENTRIES).of("requests"))]
         pub queue_entries: u32,
+        /// Under `fr_fcfs`, writes in the queue from which on they go before reads, down to `drain_low`; until then reads go
+        /// before writes. 0: both go in the order of the policy.
+        #[limits(range(0, MAX_ENTRIES).of("writes"))]
+        pub drain_high: u32,
+        /// Writes in the queue at which reads go before writes again.
+        #[limits(range(0, MAX_ENTRIES).of("writes"))]
+        pub drain_low: u32,
         /// Activate to read or write, same bank.
         #[limits(range(1, MAX_CLOCKS).of("memory clocks"))]
         pub t_rcd: u32,

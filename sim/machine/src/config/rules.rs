@@ -186,6 +186,15 @@ pub(super) const RULES: &[Rule] = &[
         |c| u64::from(c.dram.t_ccd_s) * clock_bits(c) >= u64::from(c.dram.burst_bytes) * 8,
     ),
     rule(
+        &["dram.drain_high", "dram.drain_low", "dram.queue_entries"],
+        "writes are drained from drain_high, which the queue can hold, down to drain_low, so drain_low must be less, and \
+         drain_high at most queue_entries, or 0",
+        |c| {
+            let d = &c.dram;
+            d.drain_high == 0 || d.drain_low < d.drain_high && d.drain_high <= d.queue_entries
+        },
+    ),
+    rule(
         &["dram.t_ras", "dram.t_rcd"],
         "a row is open at least until it can be read, so t_ras must be at least t_rcd",
         |c| c.dram.t_ras >= c.dram.t_rcd,

@@ -114,6 +114,11 @@ const EDGES: &[(&str, Changes, Changes)] = &[
     ),
     ("dram.burst_bytes", &[("dram.burst_bytes", "16")], &[("dram.burst_bytes", "8")]),
     ("dram.t_ccd_s", &[("dram.t_ccd_s", "2")], &[("dram.t_ccd_s", "1")]),
+    (
+        "dram.drain_high",
+        &[("dram.drain_high", "16"), ("dram.drain_low", "15")],
+        &[("dram.drain_high", "16"), ("dram.drain_low", "16")],
+    ),
     ("dram.t_ras", &[("dram.t_ras", "24")], &[("dram.t_ras", "23")]),
     ("dram.t_rc", &[("dram.t_rc", "76")], &[("dram.t_rc", "75")]),
     ("dram.t_rrd_l", &[("dram.t_rrd_l", "7")], &[("dram.t_rrd_l", "6")]),

@@ -72,6 +72,8 @@ pub(super) struct Channel {
     queue: Queue,
     /// Column commands for other requests since the oldest request became the oldest.
     overtaken: u32,
+    /// Writes go before reads (M27a).
+    drains: bool,
     next_refresh: Clock,
     /// First clock not yet simulated in which a command could be issued. It may lead or lag the core cycle;
     /// no other block can observe the difference.
@@ -102,6 +104,7 @@ impl Channel {
             timing: Timing::new(&dram),
             queue: Queue::new(dram.queue_entries as usize, dram.banks as usize, dram.bank_groups as usize),
             overtaken: 0,
+            drains: false,
             next_refresh: if dram.t_refi == 0 { Clock::MAX } else { Clock::from(dram.t_refi) },
             next_try: 0,
             room_from: 0,
@@ -172,6 +175,7 @@ impl Channel {
         if let Some(entry) = arrival {
             let bank = usize::from(entry.bank);
             self.queue.push(entry);
+            self.turn_to_writes();
             self.note_row(bank);
             self.next_try = self.next_try.min(after);
         }
@@ -287,6 +291,26 @@ impl Channel {
         again.min(rows).min(self.next_refresh).max(now + 1)
     }
 
+    /// Writes go first once there are `drain_high` of them (M27a).
+    #[inline]
+    fn turn_to_writes(&mut self) {
+        let high = self.spec.dram.drain_high as usize;
+        self.drains |= high != 0 && self.queue.writes() >= high;
+    }
+
+    /// Reads go first again once `drain_low` writes are left (M27a).
+    #[inline]
+    fn turn_to_reads(&mut self) {
+        self.drains &= self.queue.writes() > self.spec.dram.drain_low as usize;
+    }
+
+    /// True if requests of a direction may be served: those of the other one do not go before them (M27a).
+    #[inline]
+    fn may_serve(&self, direction: usize) -> bool {
+        let first = usize::from(self.drains);
+        self.spec.dram.drain_high == 0 || direction == first || !self.queue.wants_column(first)
+    }
+
     /// True if the oldest request is served alone (M27).
     #[inline]
     fn is_overtaken(&self) -> bool {
@@ -299,7 +323,7 @@ impl Channel {
         if self.is_overtaken() {
             return 0;
         }
-        let from = |direction| match self.queue.wants_column(direction) {
+        let from = |direction| match self.queue.wants_column(direction) && self.may_serve(direction) {
             true => self.timing.columns(direction).0,
             false => Clock::MAX,
         };
@@ -312,7 +336,7 @@ impl Channel {
     fn choose_column(&self, now: Clock, again: &mut Clock) -> Key {
         let mut oldest = Key::NONE;
         for direction in 0..COLUMNS.len() {
-            if !self.queue.wants_column(direction) {
+            if !self.queue.wants_column(direction) || !self.may_serve(direction) {
                 continue;
             }
             let (channel, groups) = self.timing.columns(direction);
@@ -433,6 +457,7 @@ impl Channel {
             self.room_from = self.spec.ratio.cycle_of(now) + 1;
         }
         self.queue.remove(bank, place);
+        self.turn_to_reads();
         self.note_row(bank);
         if oldest {
             self.overtaken = 0;

@@ -196,6 +196,11 @@ impl Queue {
         self.len == 0
     }
 
+    /// Writes in the queue.
+    pub(super) fn writes(&self) -> usize {
+        self.writes
+    }
+
     /// True if a write waits.
     pub(super) fn has_writes(&self) -> bool {
         self.writes != 0

@@ -374,9 +374,13 @@ fn an_idle_channel_refreshes_on_time() {
 
 /// Commands of a channel with one slice for these transfers, sent together: line, sectors, read or write.
 fn issued_for(transfers: &[(u32, u8, Command)]) -> Vec<Command> {
-    let config = one_slice(DramPolicy::FrFcfs);
-    let mut channel = Channel::new(&config, 2);
-    let mut slices = [Slice::new(&config, 0, 0)];
+    issued_on(&one_slice(DramPolicy::FrFcfs), transfers)
+}
+
+/// The same for a machine with one slice.
+fn issued_on(config: &Config, transfers: &[(u32, u8, Command)]) -> Vec<Command> {
+    let mut channel = Channel::new(config, 2);
+    let mut slices = [Slice::new(config, 0, 0)];
     let mut agenda = Agenda::new([3]).0;
     channel.record_commands();
     for &(line, sectors, command) in transfers {
@@ -409,6 +413,27 @@ fn a_row_that_is_wanted_stays_open() {
     let other_row = (lines_of_row(&one_slice(DramPolicy::FrFcfs), 1)[0] / 128) as u32;
     let issued = issued_for(&[(0, 0xF, Read), (4, 1, Write), (other_row, 1, Read)]);
     assert_eq!(issued, [Activate, Read, Read, Read, Read, Write, Precharge, Activate, Read]);
+}
+
+/// Rule M27a: reads go first until so many writes wait, which then go until few are left.
+#[test]
+fn writes_wait_until_they_are_drained() {
+    use Command::{Activate, Read, Write};
+    // One row. The lines come one a cycle, much faster than their bursts go.
+    let lines = [Write, Read, Write, Read, Write, Read, Write, Read, Write, Read];
+    let transfers: Vec<_> = lines.iter().zip(0..).map(|(&command, i)| (4 * i, 1, command)).collect();
+    let order = |drain_high, drain_low| {
+        let mut config = one_slice(DramPolicy::FrFcfs);
+        (config.dram.drain_high, config.dram.drain_low) = (drain_high, drain_low);
+        let issued = issued_on(&config, &transfers);
+        assert_eq!(issued[0], Activate);
+        issued[1..].iter().map(|command| if *command == Read { 'r' } else { 'w' }).collect::<String>()
+    };
+    // All are there when the row is open. Then writes go first from the 5th on, the 3rd on or never.
+    assert_eq!(order(5, 4), "wrrrrrwwww");
+    assert_eq!(order(5, 0), "wwwwwrrrrr");
+    assert_eq!(order(3, 1), "wwwwrrrrrw");
+    assert_eq!(order(64, 1), "rrrrrwwwww");
 }
 
 #[test]

@@ -381,6 +381,7 @@ fn machines() -> Vec<Config> {
     far.cores = 4;
     (far.l2.partitions, far.l2.partition_latency_cycles, far.dram.latency_cycles) = (2, 7, 9);
     (far.core.l1.set_hash, far.l2.set_hash) = (AddressHash::Xor, AddressHash::Xor);
+    (far.dram.drain_high, far.dram.drain_low) = (2, 1);
     (far.l2.slice_hash, far.dram.bank_hash) = (AddressHash::None, AddressHash::None);
     for machine in [large, tight, back, far] {
         assert!(machine.check().is_empty(), "{:?}", machine.check());
