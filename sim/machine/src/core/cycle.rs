@@ -27,7 +27,7 @@ use super::writeback::WriteBack;
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
 use crate::config::Config;
 use crate::memory::{L1, LineData, MemoryPort};
-use wave_capture::{Capture, Misfit, Reader, Writer};
+use wave_capture::{Capture, Misfit, Reader};
 use wave_isa::program::Fault;
 
 /// The core's ends of its links.
@@ -117,13 +117,7 @@ impl Core {
         (self.wake, self.last_activity, self.writes_back_all) = (NEVER, start, false);
     }
 
-    /// Saves what is left of a run when it is over.
-    pub(crate) fn save_between_runs(&self, to: &mut Writer) {
-        self.l1.save(to);
-        self.links.save(to);
-    }
-
-    /// Puts back what [`save_between_runs`](Self::save_between_runs) has saved.
+    /// Puts back what is left of a run when it is over: the L1 and the links.
     ///
     /// # Errors
     /// If it does not fit.
@@ -390,7 +384,7 @@ impl Core {
 /// All of a core that a run begins anew, as text and bytes.
 #[cfg(test)]
 pub(crate) fn stages_of(core: &Core) -> (String, Vec<u8>) {
-    let mut to = Writer::default();
+    let mut to = wave_capture::Writer::default();
     let Core { shared, schedulers, latches, fetch, file, lsu, local, wake, last_activity, .. } = core;
     (schedulers.save(&mut to), latches.save(&mut to), fetch.save(&mut to), file.save(&mut to));
     (lsu.save(&mut to), local.save(&mut to), wake.save(&mut to), last_activity.save(&mut to));
