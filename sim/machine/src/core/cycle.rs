@@ -91,8 +91,8 @@ impl Core {
         }
     }
 
-    /// Begins a run of contexts. The core is idle. What it has of earlier runs is in the L1, the port and the links; the
-    /// stages begin as when the core was made, with an empty instruction cache, and with an acquire (M32).
+    /// Begins a run of contexts. The core is idle. Earlier runs are left in the L1, the port and the links only; the
+    /// stages begin as when the core was made, with an empty instruction cache and after an acquire (M32).
     pub(crate) fn begin(&mut self, config: &Config, contexts: &Contexts, run: &CoreRun) {
         let Core { shared, schedulers, latches, fetch, file, lsu, local, l1, .. } = &mut *self;
         let CoreRun { start, device_bytes, keeps_journal, .. } = *run;
