@@ -84,7 +84,7 @@ pub enum ExecutionStop {
     },
 }
 
-/// ExecutionProgress of a run.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExecutionProgress {
     /// Wave instructions executed, those without effect included.
