@@ -386,9 +386,9 @@ macro_rules! choices {
 }
 pub(super) use choices;
 
-/// Declares sections. A section whose struct has another name than in files says that one. Each field has a doc comment, a type and, for integers, `#[limits(...)]`. A section may
-/// have a directive, a key that exists only in files, and a field that is not a parameter and never in a
-/// file.
+/// Declares sections. A section whose struct has another name than in files says that one. Each field has a doc
+/// comment, a type and, for integers, `#[limits(...)]`. A section may have a directive, a key that exists only in
+/// files, and a field that is not a parameter and never in a file.
 macro_rules! sections {
     ($(
         $(#[doc = $doc:literal])+

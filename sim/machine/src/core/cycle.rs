@@ -27,7 +27,7 @@ use super::writeback::WriteBack;
 use crate::clock::{Cycle, LinkRx, LinkTx, NEVER};
 use crate::config::Config;
 use crate::memory::{L1, LineData, MemoryPort};
-use wave_capture::{Capture, Misfit, Reader, Writer};
+use wave_capture::{Capture, Misfit, Reader};
 use wave_isa::program::Fault;
 
 /// The core's ends of its links.
@@ -91,8 +91,8 @@ impl Core {
         }
     }
 
-    /// Begins a run of contexts. The core is idle. What it has of earlier runs is in the L1, the port and the links; the
-    /// stages begin as when the core was made, with an empty instruction cache, and with an acquire (M32).
+    /// Begins a run of contexts. The core is idle. Earlier runs are left in the L1, the port and the links only; the
+    /// stages begin as when the core was made, with an empty instruction cache and after an acquire (M32).
     pub(crate) fn begin(&mut self, config: &Config, contexts: &Contexts, run: &CoreRun) {
         let Core { shared, schedulers, latches, fetch, file, lsu, local, l1, .. } = &mut *self;
         let CoreRun { start, device_bytes, keeps_journal, .. } = *run;
@@ -117,13 +117,7 @@ impl Core {
         (self.wake, self.last_activity, self.writes_back_all) = (NEVER, start, false);
     }
 
-    /// Saves what is left of a run when it is over.
-    pub(crate) fn save_between_runs(&self, to: &mut Writer) {
-        self.l1.save(to);
-        self.links.save(to);
-    }
-
-    /// Puts back what [`save_between_runs`](Self::save_between_runs) has saved.
+    /// Puts back what is left of a run when it is over: the L1 and the links.
     ///
     /// # Errors
     /// If it does not fit.
@@ -390,7 +384,7 @@ impl Core {
 /// All of a core that a run begins anew, as text and bytes.
 #[cfg(test)]
 pub(crate) fn stages_of(core: &Core) -> (String, Vec<u8>) {
-    let mut to = Writer::default();
+    let mut to = wave_capture::Writer::default();
     let Core { shared, schedulers, latches, fetch, file, lsu, local, wake, last_activity, .. } = core;
     schedulers.save(&mut to);
     latches.save(&mut to);

@@ -7,6 +7,7 @@ use super::fetch::ICACHE_TAG;
 use super::grid::Workgroup;
 use super::lsu::Around;
 use super::scheduler::Scheduler;
+use super::shared::Shared;
 use super::slot::{InFlight, Slot, SlotMask, lanes_of};
 use super::uop::Kind;
 use super::wave::Wave;
@@ -20,7 +21,7 @@ impl Core {
         let schedulers = u32::MAX.checked_shr(32 - self.schedulers.len() as u32).unwrap_or(0);
         Misfit::in_range(self.shared.waves.stale() & !schedulers == 0, "stale")?;
         let latches = &self.latches;
-        let slots = self.slots();
+        let slots = self.shared.slots();
         Misfit::in_range(latches.read.settled & !schedulers == 0, "settled_to_dispatch")?;
         Misfit::in_range(latches.read.fragments & !slots == 0, "fragments_to_dispatch")?;
         Misfit::in_range(latches.issued.to_dispatch.is_within(schedulers, slots), "issue_to_dispatch")?;
@@ -54,9 +55,9 @@ impl Core {
         let (now, lanes) = (bounds.now, u64::MAX >> (64 - self.shared.spec.width));
         let waves = &self.shared.waves.waves;
         Misfit::in_range(waves.iter().all(|wave| contexts.has(wave.context)), "context")?;
-        let slots = self.slots() & contexts.usable_slots();
+        let slots = self.shared.slots() & contexts.usable_slots();
         Misfit::in_range(self.shared.waves.resident & !slots == 0, "resident")?;
-        self.check_workgroups(contexts)?;
+        self.shared.check_workgroups(contexts)?;
         let most = contexts.alone().occupancy.workgroups as usize;
         Misfit::in_range(waves.iter().all(|wave| wave.workgroup < most), "workgroup")?;
         let end = |slot: Slot| contexts.of(waves[slot].context).ops.end();
@@ -98,24 +99,6 @@ impl Core {
         let journal = self.file.journal.check((around.slots, width), rows, self.file.fragments.len());
         journal.map_err(|misfit| misfit.within("journal"))?;
         self.check_cycles(now)
-    }
-
-    /// The wave slots, as bits.
-    fn slots(&self) -> SlotMask {
-        u64::MAX >> (64 - self.shared.waves.waves.len())
-    }
-
-    /// Refuses workgroups of contexts that are not there, in slots that their contexts do not have, and waves of other
-    /// contexts in them.
-    fn check_workgroups(&self, contexts: &Contexts) -> Result<(), Misfit> {
-        for (index, workgroup) in self.shared.workgroups.iter().enumerate().filter(|(_, one)| one.resident) {
-            Misfit::in_range(contexts.has(workgroup.context), "context")?;
-            let most = contexts.of(workgroup.context).occupancy.workgroups as usize;
-            let of_waves = |slot: Slot| self.shared.waves.waves[slot].context;
-            let agrees = lanes_of(workgroup.slots).all(|slot| of_waves(slot) == workgroup.context);
-            Misfit::agrees(index < most && agrees, "workgroups")?;
-        }
-        Ok(())
     }
 
     /// Instructions in flight of each wave are those that are somewhere.
@@ -202,6 +185,26 @@ impl Core {
         Misfit::in_range(latches.issued.to_operands.are_planned(now), "issue_to_operands")?;
         Misfit::in_range(latches.read.to_dispatch.are_planned(now), "operands_to_dispatch")?;
         Misfit::in_range(latches.read.to_lsu.is_within(schedulers, now), "operands_to_lsu")
+    }
+}
+
+impl Shared {
+    /// The wave slots, as bits.
+    fn slots(&self) -> SlotMask {
+        u64::MAX >> (64 - self.waves.waves.len())
+    }
+
+    /// Refuses workgroups of contexts that are not there, in slots that their contexts do not have, and waves of other
+    /// contexts in them.
+    fn check_workgroups(&self, contexts: &Contexts) -> Result<(), Misfit> {
+        for (index, workgroup) in self.workgroups.iter().enumerate().filter(|(_, one)| one.resident) {
+            Misfit::in_range(contexts.has(workgroup.context), "context")?;
+            let most = contexts.of(workgroup.context).occupancy.workgroups as usize;
+            let of_waves = |slot: Slot| self.waves.waves[slot].context;
+            let agrees = lanes_of(workgroup.slots).all(|slot| of_waves(slot) == workgroup.context);
+            Misfit::agrees(index < most && agrees, "workgroups")?;
+        }
+        Ok(())
     }
 }
 

@@ -40,10 +40,10 @@ const FIRST_WINDOW: u64 = 1 << 14;
 /// Bounds of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
-    /// ExecutionStop with [`ExecutionError::InstructionLimit`] instead of executing more wave instructions than this. Instructions
+    /// Stop with [`ExecutionError::InstructionLimit`] instead of executing more wave instructions than this. Instructions
     /// without effect count.
     pub max_instructions: Option<u64>,
-    /// ExecutionStop with [`ExecutionError::Interrupted`] once this is true.
+    /// Stop with [`ExecutionError::Interrupted`] once this is true.
     pub stop: Option<&'static AtomicBool>,
 }
 
@@ -84,7 +84,7 @@ pub enum ExecutionStop {
     },
 }
 
-/// ExecutionProgress of a run.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExecutionProgress {
     /// Wave instructions executed, those without effect included.

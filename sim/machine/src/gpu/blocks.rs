@@ -22,7 +22,10 @@ pub(super) struct Blocks {
 /// anew with the next run.
 impl Capture for Blocks {
     fn save(&self, to: &mut Writer) {
-        self.cores.iter().for_each(|core| core.save_between_runs(to));
+        for core in self.cores.iter() {
+            core.l1().save(to);
+            core.links.save(to);
+        }
         self.dispatcher.save_between_runs(to);
     }
 
