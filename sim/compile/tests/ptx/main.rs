@@ -4,6 +4,7 @@
 mod control;
 mod machine;
 mod mutations;
+mod random;
 mod refused;
 mod round_trip;
 mod suite;
