@@ -107,12 +107,17 @@ fn errors_of_the_compiler_have_their_place_and_those_of_the_translation_the_line
     let scratch = scratch();
     let ran = scratch.run("check k.cu");
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("clang rejects `k.cu`") && ran.err.contains("k.cu:3:10: fatal error"), "{}", ran.err);
+    assert!(
+        ran.err.contains("clang rejects `k.cu`") && ran.err.contains("k.cu:3:10: fatal error"),
+        "{}",
+        ran.err
+    );
     scratch.write("p.cu", b"#include <cstdio>\n__global__ void k(int n)\n{\n    printf(\"%d\\n\", n);\n}\n");
     let ran = scratch.run("check p.cu");
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("p.cu:4: `vprintf`") && ran.err.contains("printf is not taken"), "{}", ran.err);
-    let ran = scratch.run(&RUN.replace("hex:010000000300000000000040", "hex:01000000030000000000004000000000"));
+    let ran =
+        scratch.run(&RUN.replace("hex:010000000300000000000040", "hex:01000000030000000000004000000000"));
     assert_eq!(ran.code, 2, "{}", ran.err);
     let ran = scratch.run(&format!("{} -- -Iinclude", RUN.replace("--param 4096", "--param 0x1_0000_1000")));
     assert!(ran.code == 2 && ran.err.contains("device memory ends at 4 GiB"), "{}", ran.err);

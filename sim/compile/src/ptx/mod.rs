@@ -66,7 +66,8 @@ impl Wrong {
 
     fn diagnostic(self, text: &str, file: &str) -> Diagnostic {
         let length = text.get(self.at.clone()).map_or(1, |marked| marked.chars().count());
-        let place = diagnostic::Place::at_offset(file, text, self.at.start, length);
+        // What is wrong with the device library stands after the text.
+        let place = diagnostic::Place::at_offset(file, text, self.at.start.min(text.len()), length);
         let error = Diagnostic::error(self.message).at(place);
         self.hint.into_iter().fold(error, Diagnostic::hint)
     }

@@ -2,6 +2,7 @@
 //! refused, and texts that are no PTX.
 
 mod control;
+mod device_library;
 mod machine;
 mod mutations;
 mod random;

@@ -380,7 +380,8 @@ impl Run<'_, '_> {
                 }
             }
             Code::Atomic { space, bytes, f, d, at, b, c } => {
-                let (b, c) = (get(*b), get(*c));
+                let mask = u64::MAX >> (64 - 8 * bytes);
+                let (b, c) = (get(*b) & mask, get(*c) & mask);
                 let start = self.aligned(thread, *at, *bytes)?;
                 let place = self.bytes(*space, start, *bytes, true)?;
                 let old = place.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
