@@ -171,7 +171,8 @@ impl Maker {
             let (prefix, ty) = class.names();
             _ = writeln!(text, ".reg .{ty} {prefix}<{count}>;");
         }
-        text += ".reg .b32 %t<8>;\n.reg .b64 %a<8>;\n.reg .b16 %s<4>;\n.reg .pred %q<4>;\n";
+        text += ".reg .b32 %t<8>;\n.reg .b64 %a<8>;\n.reg .b16 %s<4>;\n.reg .pred %q<4>;\n.reg .f32 %ft<4>;\n\
+                 .reg .f64 %fu<4>;\n";
         for (class, count) in super::COUNTS {
             let prefix = class.names().0;
             for number in 0..count {

@@ -286,7 +286,16 @@ impl Maker {
                 format!("{}{flush}{nan}.{ty} {d}, {a}, {b};", self.of(&["min", "max"]))
             }
             6 => format!("{}{flush}.{ty} {d}, {a};", self.of(&["abs", "neg"])),
-            7 => format!("copysign.{ty} {d}, {a}, {b};"),
+            7 => {
+                // The sign of a NaN is not said.
+                let (sign, one) =
+                    if is_single { ("%ft1", "0f3F800000") } else { ("%fu1", "0d3FF0000000000000") };
+                return vec![
+                    format!("setp.nan.{ty} %q0, {a}, {a};"),
+                    format!("selp.{ty} {sign}, {one}, {a}, %q0;"),
+                    format!("copysign.{ty} {d}, {sign}, {b};"),
+                ];
+            }
             _ => {
                 let p = self.register(Class::Truth);
                 let what = self.of(&["finite", "infinite", "number", "notanumber", "normal", "subnormal"]);
