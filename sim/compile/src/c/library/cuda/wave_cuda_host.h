@@ -111,3 +111,8 @@ extern "C" __device__ __attribute__((noreturn)) inline void __assert_fail(const 
                                                                           const char *) {
     __builtin_trap();
 }
+
+// Refused by name where a kernel calls them.
+extern "C" __device__ int printf(const char *, ...);
+extern "C" __device__ void *malloc(size_t);
+extern "C" __device__ void free(void *);
