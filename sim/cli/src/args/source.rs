@@ -57,7 +57,11 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_name = "N", value_parser = values::integer)]
     pub fuel: Option<u64>,
 
-    /// Flags of clang for kernels in C, such as -DN=4 or -Iinclude; last of all, after --
+    /// Compiler of CUDA C++: clang, nvcc, or the path of an nvcc [default: clang]
+    #[arg(long, value_name = "COMPILER")]
+    pub cuda_compiler: Option<PathBuf>,
+
+    /// Flags of clang for kernels in C, CUDA and OpenCL, such as -DN=4 or -Iinclude; last of all, after --
     #[arg(last = true, value_name = "CLANG FLAGS", allow_hyphen_values = true)]
     pub clang: Vec<String>,
 }
@@ -93,12 +97,16 @@ impl SourceArgs {
                 separate_rounding: self.contract == Some(Switch::Off),
                 undefined_workgroup: self.zero_workgroup == Some(Switch::Off),
             },
-            c: CompileOptions { flags: self.clang.clone(), ..CompileOptions::default() },
+            c: CompileOptions {
+                flags: self.clang.clone(),
+                nvcc: self.cuda_compiler.clone().filter(|compiler| compiler.as_os_str() != "clang"),
+                ..CompileOptions::default()
+            },
         }
     }
 
     /// The flags, and whether they were given.
-    pub(super) fn given(&self) -> [(&'static str, bool); 12] {
+    pub(super) fn given(&self) -> [(&'static str, bool); 13] {
         [
             ("--source-format", self.source_format.is_some()),
             ("--pica-float", self.pica_float.is_some()),
@@ -111,6 +119,7 @@ impl SourceArgs {
             ("--zero-workgroup", self.zero_workgroup.is_some()),
             ("--imports", self.imports.is_some()),
             ("--fuel", self.fuel.is_some()),
+            ("--cuda-compiler", self.cuda_compiler.is_some()),
             ("-- CLANG FLAGS", !self.clang.is_empty()),
         ]
     }

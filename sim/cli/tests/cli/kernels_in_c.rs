@@ -97,7 +97,11 @@ fn flags_of_clang_stand_behind_the_dashes_of_every_command() {
     scratch.write("k.wave", b".kernel k\n.registers 1\n    halt\n.end\n");
     let ran = scratch.run("k.wave --config tiny -- -DN=4");
     assert_eq!(ran.code, 2);
-    assert!(ran.err.starts_with("error: `-DN=4` is for kernels in C, and `k.wave` is WAVE"), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("error: `-DN=4` is for kernels in C, CUDA and OpenCL, and `k.wave` is WAVE"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]

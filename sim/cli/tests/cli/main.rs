@@ -25,6 +25,7 @@ mod hidden;
 mod host_memory;
 mod instances;
 mod kernels_in_c;
+mod kernels_in_cuda;
 mod litmus;
 mod modules;
 mod optimize;

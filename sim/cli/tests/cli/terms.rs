@@ -100,20 +100,18 @@ fn messages_about_unknown_names_know_words_of_other_models() {
 #[test]
 fn a_kernel_in_another_language_gets_the_way() {
     let scratch = Scratch::with(&[
-        ("k.cu", "__global__ void k(float *x) { x[threadIdx.x] = 1; }\n"),
-        ("k.cl", "__kernel void k(__global float *x) { }\n"),
+        ("k.hip", "__global__ void k(float *x) { x[threadIdx.x] = 1; }\n"),
         ("k.comp", "#version 450\nvoid main() {}\n"),
         ("k.metal", "kernel void k() {}\n"),
         ("k.hlsl", "[numthreads(1,1,1)] void main() {}\n"),
-        ("cu.ron", "(source: \"k.cu\", steps: [run(grid: 1)])"),
+        ("hip.ron", "(source: \"k.hip\", steps: [run(grid: 1)])"),
         ("assembly.cu", ADD),
     ]);
     for (words, parts) in [
-        ("k.cu", ["is CUDA C++", "docs/cuda.md"]),
-        ("check k.cu", ["is CUDA C++", "nvcc -ptx -arch=sm_75 k.cu -o k.ptx"]),
-        ("asm k.cu", ["is CUDA C++", "wave-sim k.ptx"]),
-        ("cu.ron", ["is CUDA C++", "wave-sim k.ptx"]),
-        ("k.cl", ["is OpenCL C", "docs/terms.md"]),
+        ("k.hip", ["is HIP", "docs/terms.md"]),
+        ("check k.hip", ["is HIP", "`wave-sim new NAME`"]),
+        ("asm k.hip", ["is HIP", "wave.h"]),
+        ("hip.ron", ["is HIP", "wave.h"]),
         ("k.comp", ["is GLSL", "glslangValidator -V -g -S comp k.comp -o k.spv"]),
         ("k.metal", ["is Metal", "--lang wgsl"]),
         ("k.hlsl", ["is HLSL", "dxc -T cs_6_0"]),

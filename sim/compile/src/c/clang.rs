@@ -14,20 +14,20 @@ use wave_isa::diagnostic::Diagnostic;
 /// A clang that runs.
 #[derive(Debug)]
 pub(super) struct Clang {
-    program: PathBuf,
+    pub(super) program: PathBuf,
     /// The first line of what it says of its version.
     pub(super) version: String,
 }
 
 impl Clang {
-    /// The clang of the options, of the environment, or of the path.
-    pub(super) fn find(options: &CompileOptions) -> Result<Clang, Diagnostic> {
+    /// The clang of the options, of the environment, or of the path. `kernels` need it.
+    pub(super) fn find(options: &CompileOptions, kernels: &str) -> Result<Clang, Diagnostic> {
         let stated = options.clang.clone().or_else(|| std::env::var_os(CLANG_VARIABLE).map(PathBuf::from));
         let program = stated.unwrap_or_else(|| PathBuf::from("clang"));
         let name = program.display();
         let output = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
         let output = output.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => missing(&program),
+            io::ErrorKind::NotFound => missing(&program, kernels),
             _ => Diagnostic::error(format!("`{name}` does not run: {error}")).hint(how_to_install()),
         })?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -35,8 +35,7 @@ impl Clang {
         match number(&version) {
             Some(number) if number >= OLDEST_CLANG => Ok(Clang { program, version }),
             Some(number) => {
-                let message =
-                    format!("`{name}` is clang {number}: kernels in C need {OLDEST_CLANG} or newer");
+                let message = format!("`{name}` is clang {number}: {kernels} need {OLDEST_CLANG} or newer");
                 Err(Diagnostic::error(message).hint(how_to_install()))
             }
             None => {
@@ -62,7 +61,7 @@ impl Clang {
         let at = |file: &str| folder.path().join(file);
         write(&at("wave.h"), &crate::wasm::c_header())?;
         HEADERS.iter().try_for_each(|(file, text)| write(&at(file), text))?;
-        let step = Step { clang: self, folder: folder.path(), source: &name };
+        let step = Step { program: &self.program, name: "clang", folder: folder.path(), source: &name };
         // Named after the source, so that what the linker says names it.
         let stem = source.file_stem().unwrap_or(OsStr::new("kernel"));
         let mut object = at("").join(stem).into_os_string();
@@ -98,23 +97,33 @@ impl Clang {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
     fs::write(path, text)
         .map_err(|error| Diagnostic::error(format!("cannot write to the temporary folder: {error}")))
 }
 
-/// A call of clang in a build.
-struct Step<'a> {
-    clang: &'a Clang,
-    folder: &'a Path,
-    source: &'a str,
+/// A call of a compiler in a build.
+pub(super) struct Step<'a> {
+    pub(super) program: &'a Path,
+    /// Name of the compiler, for messages.
+    pub(super) name: &'static str,
+    /// Where temporary files go.
+    pub(super) folder: &'a Path,
+    pub(super) source: &'a str,
 }
 
 impl Step<'_> {
     fn command(&self, flags: &[&str]) -> Command {
-        let mut command = Command::new(&self.clang.program);
-        // Files that clang makes on its way go into our folder too.
-        command.stdin(Stdio::null()).env("TMPDIR", self.folder).args(TARGET).args(flags);
+        let mut command = self.plain(&TARGET);
+        command.args(flags);
+        command
+    }
+
+    /// A command without a target.
+    pub(super) fn plain(&self, flags: &[&str]) -> Command {
+        let mut command = Command::new(self.program);
+        // Files that the compiler makes on its way go into our folder too.
+        command.stdin(Stdio::null()).env("TMPDIR", self.folder).args(flags);
         command
     }
 
@@ -150,14 +159,14 @@ impl Step<'_> {
     }
 
     /// Runs it; gives warnings.
-    fn run(&self, command: &mut Command) -> Result<Vec<Diagnostic>, Diagnostic> {
-        let program = self.clang.program.display();
+    pub(super) fn run(&self, command: &mut Command) -> Result<Vec<Diagnostic>, Diagnostic> {
+        let (program, compiler) = (self.program.display(), self.name);
         let output = command.output();
         let output =
             output.map_err(|error| Diagnostic::error(format!("`{program}` does not run: {error}")))?;
         let said = self.said(&output);
         if output.status.success() {
-            let warning = || Diagnostic::warning(format!("clang says of `{}`:\n{said}", self.source));
+            let warning = || Diagnostic::warning(format!("{compiler} says of `{}`:\n{said}", self.source));
             return Ok(if said.is_empty() { Vec::new() } else { vec![warning()] });
         }
         if said.contains("wasm-ld") && (said.contains("doesn't exist") || said.contains("unable to execute"))
@@ -165,7 +174,7 @@ impl Step<'_> {
             let message = format!("`{program}` has no linker for WebAssembly: `wasm-ld` is missing");
             return Err(Diagnostic::error(message).hint(how_to_install()));
         }
-        let error = Diagnostic::error(format!("clang rejects `{}`:\n{said}", self.source));
+        let error = Diagnostic::error(format!("{compiler} rejects `{}`:\n{said}", self.source));
         Err(if said.contains("undefined symbol") {
             error.hint("the C library has only part of the standard's: docs/c.md lists its headers")
         } else if said.contains("noderef") {
@@ -177,7 +186,7 @@ impl Step<'_> {
 
     /// What clang said, unless it may quote a file that is no source text: a source may include any file. `read` are the
     /// files that clang read, as a rule of a makefile.
-    fn unquoted(
+    pub(super) fn unquoted(
         &self,
         said: Result<Vec<Diagnostic>, Diagnostic>,
         read: &str,
@@ -185,17 +194,21 @@ impl Step<'_> {
         let files =
             read.split_once(": ").map_or("", |(_, files)| files).replace("\\\n", " ").replace("\\ ", "\0");
         let mut files = files.split_whitespace().map(|file| file.replace('\0', " "));
-        let Some(foreign) = files.find(|file| file != self.source && !is_code(Path::new(file))) else {
+        let Some(foreign) =
+            files.find(|file| file != self.source && !is_code(Path::new(file)) && !is_standard(file))
+        else {
             return said;
         };
-        let name = self.source;
+        let (name, compiler) = (self.source, self.name);
         match said {
             Ok(warnings) if warnings.is_empty() => Ok(warnings),
             Ok(_) => Ok(vec![Diagnostic::warning(format!(
-                "clang warns of `{name}`, which includes `{foreign}`: that is no source text, so nothing is quoted"
+                "{compiler} warns of `{name}`, which includes `{foreign}`: that is no source text, so nothing is quoted"
             ))]),
-            Err(_) => Err(Diagnostic::error(format!("clang rejects `{name}`, which includes `{foreign}`"))
-                .hint("that file has no extension of a language, so nothing of it is quoted")),
+            Err(_) => {
+                Err(Diagnostic::error(format!("{compiler} rejects `{name}`, which includes `{foreign}`"))
+                    .hint("that file has no extension of a language, so nothing of it is quoted"))
+            }
         }
     }
 
@@ -207,14 +220,21 @@ impl Step<'_> {
     }
 }
 
+/// True for a header of the standard library of C++: these have no extension.
+fn is_standard(file: &str) -> bool {
+    let is_folder = |folder: &str| file.contains(folder);
+    file.starts_with("/usr/")
+        && ["/include/c++/", "/include/cuda_wrappers/"].iter().any(|folder| is_folder(folder))
+}
+
 /// The flags of the user that say how large the buffer is of what threads print.
 fn output_bytes(flags: &[String]) -> Vec<&String> {
     let defines = format!("-D{OUTPUT_BYTES}=");
     flags.iter().filter(|flag| flag.starts_with(&defines)).collect()
 }
 
-fn missing(program: &Path) -> Diagnostic {
-    let message = format!("kernels in C need clang, and there is no `{}`", program.display());
+fn missing(program: &Path, kernels: &str) -> Diagnostic {
+    let message = format!("{kernels} need clang, and there is no `{}`", program.display());
     Diagnostic::error(message).hint(how_to_install())
 }
 

@@ -44,6 +44,49 @@ pub(super) const KEEP_LINES: [&str; 2] = ["-mllvm", "-disable-machine-sink"];
 pub(super) const OURS: [&str; 12] =
     ["fmaf", "fma", "fminf", "fmaxf", "sinf", "cosf", "tanf", "exp2f", "log2f", "expf", "logf", "powf"];
 
+/// For CUDA C++: code for the device alone, with our headers in place of NVIDIA's. Programs of the field are older than
+/// the rules on `register` and on texts without `const`.
+pub(super) const CUDA: [&str; 10] = [
+    "-x",
+    "cuda",
+    "-std=c++17",
+    "-nocudainc",
+    "-nocudalib",
+    "--cuda-device-only",
+    "-Wno-register",
+    "-Wno-writable-strings",
+    "-Wno-unknown-cuda-version",
+    "-Wno-unused-result",
+];
+
+/// The target of CUDA C++, unless the user names one.
+pub(super) const CUDA_TARGET: &str = "--cuda-gpu-arch=sm_75";
+
+/// Flags of clang that name a target for CUDA.
+pub(super) const CUDA_TARGETS: [&str; 2] = ["--cuda-gpu-arch", "--offload-arch"];
+
+/// For OpenCL C: our header in place of clang's declarations. The pointers of kernels are those of CUDA's launches.
+pub(super) const OPENCL: [&str; 9] = [
+    "-x",
+    "cl",
+    "-cl-std=CL1.2",
+    "-target",
+    "nvptx64-nvidia-nvcl",
+    "-Xclang",
+    "-target-cpu",
+    "-Xclang",
+    "sm_75",
+];
+
+/// For both: PTX with the lines of the source.
+pub(super) const PTX: [&str; 3] = ["-S", "-O2", "-gline-tables-only"];
+
+/// For NVIDIA's compiler: the same.
+pub(super) const NVCC: [&str; 3] = ["-ptx", "-lineinfo", "-Wno-deprecated-gpu-targets"];
+
+/// The target of NVIDIA's compiler, unless the user names one.
+pub(super) const NVCC_TARGET: &str = "-arch=sm_75";
+
 /// For C++: what needs a library that is not there.
 pub(super) const CPP: [&str; 4] = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"];
 

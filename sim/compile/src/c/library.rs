@@ -13,6 +13,27 @@ pub(super) const HEADERS: &[(&str, &str)] = texts!("include":
     "assert.h", "ctype.h", "inttypes.h", "malloc.h", "math.h", "memory.h", "stdio.h", "stdlib.h", "string.h", "strings.h",
     "wave_library.h",
 );
+/// Headers that stand for those of CUDA: the first one is included before a source, and has all that the others have.
+pub(super) const CUDA_HEADERS: &[(&str, &str)] = texts!("cuda": "wave_cuda.h", "wave_cuda_math.h", "wave_cuda_host.h", "cuda_fp16.h", "cooperative_groups.h");
+/// Headers of CUDA whose names are in [`CUDA_HEADERS`] already.
+pub(super) const CUDA_NAMES: [&str; 14] = [
+    "cuda.h",
+    "cuda_runtime.h",
+    "cuda_runtime_api.h",
+    "device_launch_parameters.h",
+    "device_functions.h",
+    "device_atomic_functions.h",
+    "math_functions.h",
+    "vector_types.h",
+    "vector_functions.h",
+    "builtin_types.h",
+    "driver_types.h",
+    "host_defines.h",
+    "cuda_profiler_api.h",
+    "sm_20_atomic_functions.h",
+];
+/// The header that is included before a source in OpenCL C.
+pub(super) const OPENCL_HEADERS: &[(&str, &str)] = texts!("opencl": "wave_opencl.h", "wave_opencl_math.h");
 /// Headers of the sources of the library.
 pub(super) const OWN_HEADERS: &[(&str, &str)] =
     texts!("source": "common.h", "decimal.h", "format.h", "instructions.h", "real.h");

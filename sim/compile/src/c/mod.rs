@@ -1,5 +1,7 @@
 //! Kernels in C and C++: calls `clang`, and gives the WebAssembly module that it makes.
 //!
+//! Kernels in CUDA C++ and OpenCL C become PTX instead ([`compile_to_ptx`]).
+//!
 //! The source is linked with those parts of a C library that it needs (`library/`).
 //!
 //! The module has no entry. It exports the functions marked `KERNEL`, `__heap_base` (the end of its data) and
@@ -7,6 +9,7 @@
 //! thread a stack of its own.
 
 mod clang;
+mod cuda;
 mod flags;
 mod library;
 
@@ -22,6 +25,9 @@ pub const SKIP_VARIABLE: &str = "WAVE_SIM_SKIP_CLANG";
 /// The oldest clang that is taken.
 pub const OLDEST_CLANG: u32 = 14;
 
+/// What needs clang, for messages.
+const KERNELS: &str = "kernels in C";
+
 /// How a source is compiled.
 #[derive(Debug, Clone, Default)]
 pub struct CompileOptions {
@@ -29,6 +35,8 @@ pub struct CompileOptions {
     pub flags: Vec<String>,
     /// The clang to call; by default that of [`CLANG_VARIABLE`], else `clang`.
     pub clang: Option<PathBuf>,
+    /// NVIDIA's compiler, which compiles CUDA C++ in place of clang.
+    pub nvcc: Option<PathBuf>,
     /// Clang may move code into a branch that alone needs it. It drops the line of what it moves, if that is another one
     /// than that of the branch: a whole filter in front of an `if` has no lines then.
     pub sinks: bool,
@@ -41,6 +49,38 @@ pub struct Built {
     pub wasm: Vec<u8>,
     /// What clang warns of, as it says it; empty if it warns of nothing.
     pub warnings: Vec<Diagnostic>,
+}
+
+/// A language that becomes PTX.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PtxLanguage {
+    /// CUDA C++.
+    Cuda,
+    /// OpenCL C.
+    OpenCl,
+}
+
+/// A source that was compiled to PTX.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltPtx {
+    /// The text of the module.
+    pub ptx: String,
+    /// What the compiler warns of, as it says it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Compiles a source file in CUDA C++ or OpenCL C to PTX.
+///
+/// # Errors
+/// A compiler that is missing or too old; a file that cannot be read; what the compiler says is wrong with the source, in
+/// its own words.
+pub fn compile_to_ptx(
+    source: &Path,
+    language: PtxLanguage,
+    options: &CompileOptions,
+) -> Result<BuiltPtx, Diagnostic> {
+    wave_isa::program::read_file(source).map_err(|mut errors| errors.remove(0))?;
+    cuda::build(source, language, options)
 }
 
 /// True if a file with this name is C or C++.
@@ -61,7 +101,7 @@ pub fn compile(source: &Path, options: &CompileOptions) -> Result<Built, Diagnos
         return Err(Diagnostic::error(format!("`{name}` is neither C nor C++ by its extension")).hint(hint));
     };
     wave_isa::program::read_file(source).map_err(|mut errors| errors.remove(0))?;
-    clang::Clang::find(options)?.build(source, language, options)
+    clang::Clang::find(options, KERNELS)?.build(source, language, options)
 }
 
 /// The first line of `clang --version` of the clang that [`compile`] calls.
@@ -69,7 +109,7 @@ pub fn compile(source: &Path, options: &CompileOptions) -> Result<Built, Diagnos
 /// # Errors
 /// A clang that is missing or too old.
 pub fn version(options: &CompileOptions) -> Result<String, Diagnostic> {
-    Ok(clang::Clang::find(options)?.version)
+    Ok(clang::Clang::find(options, KERNELS)?.version)
 }
 
 /// True if the user set [`SKIP_VARIABLE`] to skip what needs clang.

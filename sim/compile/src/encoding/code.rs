@@ -3,11 +3,11 @@
 use std::path::Path;
 
 /// Extensions of languages that are compiled to the formats of kernels, and of what their sources include.
-const LANGUAGES: [&str; 48] = [
-    "adb", "ads", "asm", "c", "c++", "cc", "cl", "comp", "cp", "cpp", "cu", "cxx", "d", "def", "f", "f90",
-    "frag", "glsl", "go", "h", "hh", "hlsl", "hpp", "hxx", "inc", "inl", "ipp", "js", "kt", "m", "metal",
-    "mm", "mojo", "nim", "odin", "rs", "s", "slang", "swift", "tcc", "tpp", "ts", "v", "vert", "wast", "wat",
-    "wgsl", "zig",
+const LANGUAGES: [&str; 49] = [
+    "adb", "ads", "asm", "c", "c++", "cc", "cl", "comp", "cp", "cpp", "cu", "cuh", "cxx", "d", "def", "f",
+    "f90", "frag", "glsl", "go", "h", "hh", "hlsl", "hpp", "hxx", "inc", "inl", "ipp", "js", "kt", "m",
+    "metal", "mm", "mojo", "nim", "odin", "rs", "s", "slang", "swift", "tcc", "tpp", "ts", "v", "vert",
+    "wast", "wat", "wgsl", "zig",
 ];
 
 /// True if the name of a file says that it is source text. A module may name any file as its source, and lines of it

@@ -259,14 +259,6 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    pub(super) fn barrier_reduction(&mut self, s: &Statement) -> Done {
-        self.refused(
-            &s.at,
-            format!("`{}.red` is not taken: a barrier that reduces a predicate", s.row.name),
-            "count with an atomic access to shared memory between two barriers",
-        )
-    }
-
     /// Lanes of a wave go together: what they have stored is made visible to one another.
     pub(super) fn warp_barrier(&mut self, _s: &Statement) -> Done {
         self.needs_warps = true;

@@ -2,6 +2,7 @@
 
 use super::Wrong;
 use super::lexer::Span;
+use super::library;
 use super::table::Meaning;
 use super::tree::{Function, OperandKind, RegisterId, StateSpace, Statement, Tree};
 use super::types::PtxType;
@@ -125,6 +126,18 @@ impl SourceGraph {
         order
     }
 
+    /// Where a reader looks for a statement: that of a function of the device library is the call.
+    pub(super) fn shown(&self, tree: &Tree, frame: usize, at: &Span) -> Span {
+        let (mut frame, mut at) = (frame, at.clone());
+        while self.function(tree, frame).is_library
+            && let Some((caller, number)) = self.frames[frame].caller
+        {
+            at = self.statement(tree, caller, number).at.clone();
+            frame = caller;
+        }
+        at
+    }
+
     fn block(&mut self, at: Span) -> usize {
         self.blocks.push(SourceBlock { items: Vec::new(), end: End::Exit, at });
         self.blocks.len() - 1
@@ -173,12 +186,12 @@ impl SourceGraph {
         let mut block_of = vec![usize::MAX; body.statements.len() + 1];
         for number in (0..=body.statements.len()).filter(|&number| begins[number]) {
             let at = body.statements.get(number).map_or(function.at.clone(), |one| one.at.clone());
-            block_of[number] = self.block(at);
+            block_of[number] = self.block(self.shown(tree, frame, &at));
         }
         // Past the end of the statements a function returns.
         let last = body.statements.len();
         if block_of[last] == usize::MAX {
-            block_of[last] = self.block(function.at.clone());
+            block_of[last] = self.block(self.shown(tree, frame, &function.at));
         }
         let finish = after.map_or(End::Exit, End::Jump);
         self.blocks[block_of[last]].end = finish.clone();
@@ -189,7 +202,7 @@ impl SourceGraph {
             }
             let next =
                 if begins[number + 1] || number + 1 == last { Some(block_of[number + 1]) } else { None };
-            self.blocks[current].at = statement.at.clone();
+            self.blocks[current].at = self.shown(tree, frame, &statement.at);
             if !ends_block(statement) {
                 self.blocks[current].items.push(Item::Statement(frame, number));
                 if let Some(next) = next {
@@ -225,7 +238,7 @@ impl SourceGraph {
                     let target = match end {
                         End::Jump(to) => to,
                         end => {
-                            let side = self.block(statement.at.clone());
+                            let side = self.block(self.shown(tree, frame, &statement.at));
                             self.blocks[side].end = end;
                             side
                         }
@@ -254,7 +267,7 @@ impl SourceGraph {
             up = self.frames[other].caller.map(|(caller, _)| caller);
         }
         let of_callee = self.frame(tree, callee, Some((frame, number)));
-        let at = statement.at.clone();
+        let at = self.shown(tree, frame, &statement.at);
         let [enter, leave] = [self.block(at.clone()), self.block(at)];
         self.blocks[enter].items.push(Item::Enter(of_callee));
         self.blocks[leave].items.push(Item::Leave(of_callee));
@@ -299,8 +312,11 @@ fn callee(tree: &Tree, statement: &Statement) -> Result<usize, Wrong> {
         return Err(Wrong::new(name.at.clone(), "calls through addresses are not taken")
             .hint("call a function by its name, or branch on a number"));
     };
-    let found = tree.functions.iter().position(|function| function.name == *text);
-    match found {
+    let position = |text: &str| tree.functions.iter().position(|function| function.name == *text);
+    let found = position(text);
+    let is_defined = |found: &usize| tree.functions[*found].body.is_some();
+    let of_library = || library::named(text).and_then(position).filter(is_defined);
+    match found.filter(is_defined).or_else(of_library).or(found) {
         Some(found) if tree.functions[found].body.is_some() => Ok(found),
         found => {
             let wrong = match found {
@@ -312,8 +328,7 @@ fn callee(tree: &Tree, statement: &Statement) -> Result<usize, Wrong> {
                 "malloc" | "free" => "memory is not allocated in kernels: give the kernel a buffer",
                 "__assertfail" => "compile with -DNDEBUG: assertions are not taken",
                 _ if text.starts_with("__nv_") => {
-                    "a function of NVIDIA's device library: link libdevice into the module, or compile with \
-                     the header of wave-sim"
+                    "the device library of wave-sim lacks this function: link NVIDIA's libdevice into the module"
                 }
                 _ if text.starts_with("cudaLaunch") || text.starts_with("cudaGetParameterBuffer") => {
                     "launch the kernel from the host: a launch file may have several steps"

@@ -128,7 +128,12 @@ pub(super) struct Places {
     pub(super) private_bytes: u32,
     /// Parameters whose address is taken: they have a copy in the memory of the thread.
     pub(super) copied: BTreeSet<(usize, usize)>,
+    /// A word for each wave in workgroup memory, where a barrier reduces a predicate.
+    pub(super) reduction: Option<u32>,
 }
+
+/// Most waves of a workgroup.
+const MOST_WAVES: u64 = 32;
 
 /// The address of an operand and everything inside it.
 fn each_operand<'a>(operand: &'a Operand, tell: &mut dyn FnMut(&'a Operand)) {
@@ -144,6 +149,16 @@ fn each_operand<'a>(operand: &'a Operand, tell: &mut dyn FnMut(&'a Operand)) {
         }
         _ => {}
     }
+}
+
+/// True if a barrier reduces a predicate.
+fn reduces(tree: &Tree, graph: &SourceGraph) -> bool {
+    graph.blocks.iter().flat_map(|block| &block.items).any(|item| match *item {
+        Item::Statement(frame, number) => {
+            graph.statement(tree, frame, number).row.meaning == Meaning::BarrierReduction
+        }
+        Item::Enter(_) | Item::Leave(_) => false,
+    })
 }
 
 impl Places {
@@ -176,6 +191,10 @@ impl Places {
             Some(of) => &tree.functions[of].variables[number],
         };
         let (mut shared, mut private) = (0u64, 0u64);
+        if reduces(tree, graph) {
+            places.reduction = Some(0);
+            shared = 4 * MOST_WAVES;
+        }
         let mut dynamic = Vec::new();
         for key in &used {
             let one = variable(key);

@@ -16,6 +16,8 @@ mod instruction;
 mod integer;
 mod layout;
 mod lexer;
+mod library;
+mod lines;
 mod memory;
 mod parse;
 mod scope;
@@ -31,7 +33,7 @@ mod wave;
 
 use crate::encoding::Listing;
 use crate::ir::{self, Constant, Data, Exported, Global, Place, Space};
-use crate::wasm::ExportedKernel;
+use crate::wasm::{ExportedKernel, SourceMap};
 use layout::DeviceLayout;
 use lexer::Span;
 use translate::Memories;
@@ -64,7 +66,8 @@ impl Wrong {
 
     fn diagnostic(self, text: &str, file: &str) -> Diagnostic {
         let length = text.get(self.at.clone()).map_or(1, |marked| marked.chars().count());
-        let place = diagnostic::Place::at_offset(file, text, self.at.start, length);
+        // What is wrong with the device library stands after the text.
+        let place = diagnostic::Place::at_offset(file, text, self.at.start.min(text.len()), length);
         let error = Diagnostic::error(self.message).at(place);
         self.hint.into_iter().fold(error, Diagnostic::hint)
     }
@@ -90,8 +93,10 @@ pub struct Decoded {
     pub kernels: Vec<PtxKernel>,
     /// Entries that are not taken, and why.
     pub refused: Vec<(String, Diagnostic)>,
-    /// The text, with the lines of its instructions.
-    pub listing: Listing,
+    /// The text, with the lines of its instructions; `None` if no user has written or seen it.
+    pub listing: Option<Listing>,
+    /// Lines of the source that the text was compiled of.
+    pub lines: SourceMap,
 }
 
 /// Translates a module. A place of the result is a byte of the text, counted from 1.
@@ -99,8 +104,48 @@ pub struct Decoded {
 /// # Errors
 /// What is wrong with the text. An entry with something that is not taken is in [`Decoded::refused`].
 pub fn decode(text: &str, file: &str) -> Result<Decoded, Diagnostic> {
-    let located = |wrong: Wrong| wrong.diagnostic(text, file);
-    let tree = parse::parse(text).map_err(located)?;
+    let located = |wrong: Wrong, text: &str, _: &SourceMap| wrong.diagnostic(text, file);
+    let mut decoded = decode_with(text, file, &located)?;
+    // Each line is a place: that of its first byte.
+    let starts = text.match_indices('\n').map(|(newline, _)| newline + 1);
+    let places = [0].into_iter().chain(starts).map(|start| (Place(start as u32 + 1), start));
+    decoded.listing = Some(Listing::of_text(text, places));
+    Ok(decoded)
+}
+
+/// [`decode`] of what a compiler made of a source, which nobody sees: messages name the line of the source.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_compiled(text: &str, file: &str) -> Result<Decoded, Diagnostic> {
+    let located = |wrong: Wrong, _: &str, lines: &SourceMap| {
+        let line = lines
+            .lines(Place(wrong.at.start as u32 + 1))
+            .last()
+            .map(|line| (line.file.to_owned(), line.line));
+        let at = line.map_or_else(|| file.to_owned(), |(file, line)| format!("{file}:{line}"));
+        let error = Diagnostic::error(format!("{at}: {}", wrong.message));
+        wrong.hint.into_iter().fold(error, Diagnostic::hint)
+    };
+    decode_with(text, file, &located)
+}
+
+/// Says where something is wrong.
+type Locate<'a> = dyn Fn(Wrong, &str, &SourceMap) -> Diagnostic + 'a;
+
+fn decode_with(text: &str, file: &str, locate: &Locate<'_>) -> Result<Decoded, Diagnostic> {
+    let without_lines = |wrong: Wrong| locate(wrong, text, &SourceMap::default());
+    let mut tree = parse::parse(text).map_err(without_lines)?;
+    let needed = library::needed(&tree);
+    if !needed.is_empty() {
+        let linked = format!("{text}\n{needed}");
+        tree = parse::parse(&linked).map_err(without_lines)?;
+        for function in &mut tree.functions {
+            function.is_library = function.at.start >= text.len();
+        }
+    }
+    let lines = lines::source_map(&tree);
+    let located = |wrong: Wrong| locate(wrong, text, &lines);
     if !tree.functions.iter().any(|function| function.is_entry && function.body.is_some()) {
         return Err(Diagnostic::error(format!("`{file}` has no kernel: it defines no .entry"))
             .hint("in CUDA, mark a function __global__"));
@@ -149,10 +194,7 @@ pub fn decode(text: &str, file: &str) -> Result<Decoded, Diagnostic> {
     module.memories[ids.local] = ir::Memory::new(Space::Local, pages, Some(pages));
     let pages = u64::from(private).div_ceil(ir::PRIVATE_PAGE_BYTES);
     module.memories[ids.private] = ir::Memory::new(Space::Private, pages, Some(pages));
-    // Each line is a place: that of its first byte.
-    let starts = text.match_indices('\n').map(|(newline, _)| newline + 1);
-    let places = [0].into_iter().chain(starts).map(|start| (Place(start as u32 + 1), start));
-    Ok(Decoded { module, kernels, refused, listing: Listing::of_text(text, places) })
+    Ok(Decoded { module, kernels, refused, listing: None, lines })
 }
 
 /// The entries of a module.

@@ -3,7 +3,9 @@
 use super::Wrong;
 use super::lexer::{Number, Span, Token, number, tokens};
 use super::scope::Scopes;
-use super::tree::{Body, Formal, Function, Initial, RegisterId, StateSpace, Tree, Variable};
+use super::tree::{
+    Body, Formal, Function, Initial, LocRow, RegisterId, SourcePlace, StateSpace, Tree, Variable,
+};
 use super::types::{Kind, PtxType, is_other_type};
 use wave_isa::suggest::did_you_mean;
 
@@ -133,11 +135,16 @@ impl<'a> Parser<'a> {
         self.wrong(what)
     }
 
-    /// Skips the pieces that begin on the line of the last one.
-    fn skip_line(&mut self) {
+    /// The byte that ends the line of the last piece.
+    fn end_of_line(&self) -> usize {
         let from = self.last().end;
         let end = self.lines.partition_point(|&newline| newline < from);
-        let end = self.lines.get(end).copied().unwrap_or(self.text.len());
+        self.lines.get(end).copied().unwrap_or(self.text.len())
+    }
+
+    /// Skips the pieces that begin on the line of the last one.
+    fn skip_line(&mut self) {
+        let end = self.end_of_line();
         while self.tokens.get(self.at).is_some_and(|(_, span)| span.start < end) {
             // A line may have its own end, as those of a translator do.
             if self.take(";") {
@@ -256,7 +263,13 @@ impl<'a> Parser<'a> {
         let number = self.integer("the number of a file")?;
         match self.next() {
             Some((Token::String, text)) => {
-                let path = text.trim_matches('"').to_owned();
+                let mut path = text.trim_matches('"').to_owned();
+                // A folder may stand before the name.
+                if let Some((Token::String, name)) = self.peek() {
+                    self.at += 1;
+                    path = format!("{path}/{}", name.trim_matches('"'));
+                }
+                let path = path.strip_prefix("./").map(str::to_owned).unwrap_or(path);
                 self.tree.files.push((u32::try_from(number).unwrap_or(u32::MAX), path));
             }
             _ => return self.wrong("the path of a file in quotation marks"),
@@ -518,6 +531,7 @@ impl<'a> Parser<'a> {
                 at: self.span(),
                 registers: Vec::new(),
                 variables: Vec::new(),
+                is_library: false,
             },
             scopes: Scopes::default(),
         };
@@ -692,15 +706,31 @@ impl<'a> Parser<'a> {
         self.expect(";", "after registers")
     }
 
-    /// A row of the line table: what is behind its column stays unread.
+    /// A row of the line table, after `.loc`.
     pub(super) fn line(&mut self, body: &mut Body) -> Parsed {
-        let file = self.integer("the number of a file")?;
-        let line = self.integer("a line")?;
-        self.integer("a column")?;
-        self.skip_line();
-        let [file, line] = [file, line].map(|value| u32::try_from(value).unwrap_or(0));
-        body.lines.push((body.statements.len(), file, line));
+        let at = self.last().start;
+        let place = self.source_place()?;
+        let end = self.end_of_line();
+        let mut call = None;
+        while self.tokens.get(self.at).is_some_and(|(_, span)| span.start < end) {
+            if self.take(";") {
+                break;
+            }
+            if self.take("inlined_at") {
+                call = Some(self.source_place()?);
+            } else {
+                self.at += 1;
+            }
+        }
+        body.lines.push(LocRow { at, place, call });
         Ok(())
+    }
+
+    fn source_place(&mut self) -> Parsed<SourcePlace> {
+        let numbers =
+            [self.integer("the number of a file")?, self.integer("a line")?, self.integer("a column")?];
+        let [file, line, column] = numbers.map(|value| u32::try_from(value).unwrap_or(0));
+        Ok((file, line, column))
     }
 }
 

@@ -34,6 +34,7 @@ impl Parser<'_> {
                     let is_last = making.scopes.current() == outermost;
                     making.scopes.close();
                     if is_last {
+                        body.end = self.last().start;
                         break;
                     }
                 }
@@ -174,6 +175,13 @@ impl Parser<'_> {
         let mut operands = Vec::new();
         if !self.is(";") {
             loop {
+                // Clang puts labels of debugging information between the operands of a call.
+                if row.meaning == table::Meaning::Call {
+                    while self.peek_second() == Some(":") {
+                        self.next();
+                        self.next();
+                    }
+                }
                 operands.push(self.operand(making, 0)?);
                 if !self.take(",") {
                     break;

@@ -236,7 +236,7 @@ pub(super) static SPECIAL_ROWS: &[(&str, &str, Row)] = &[
             modifiers: "red popc and or cta aligned",
             types: "u32 pred",
             typed: Typed::Once,
-            operands: "d s s",
+            operands: "d s s ?s",
         },
     ),
     (
@@ -248,7 +248,7 @@ pub(super) static SPECIAL_ROWS: &[(&str, &str, Row)] = &[
             modifiers: "red popc and or cta aligned",
             types: "u32 pred",
             typed: Typed::Once,
-            operands: "d s s",
+            operands: "d s s ?s",
         },
     ),
     (

@@ -39,7 +39,8 @@ fn directives_that_have_no_semicolon_and_sections_are_skipped() {
     let sizes: Vec<u64> = function.variables.iter().map(|variable| variable.size()).collect();
     assert_eq!(sizes, [8, 12]);
     let body = function.body.as_ref().expect("a body");
-    assert_eq!(body.lines, [(0, 1, 7), (1, 1, 8)]);
+    let lines: Vec<_> = body.lines.iter().map(|row| (row.place, row.call)).collect();
+    assert_eq!(lines, [((1, 7, 0), None), ((1, 8, 3), Some((1, 9, 2)))]);
     assert_eq!((body.statements.len(), body.labels.as_slice()), (2, [0].as_slice()));
 }
 

@@ -332,8 +332,13 @@ impl<'a> Translator<'a> {
         (name, *ty)
     }
 
+    /// The place that a statement of the frame shows.
+    fn place(&self, at: &Span) -> Place {
+        Place(self.graph.shown(self.tree, self.frame, at).start as u32 + 1)
+    }
+
     fn statement(&mut self, statement: &'a Statement) -> Done {
-        self.e.at = Place(statement.at.start as u32 + 1);
+        self.e.at = self.place(&statement.at);
         let Some((register, is_negated)) = statement.guard else { return self.instruction(statement) };
         let guard = self.get(self.variable(register));
         let guard = if is_negated { self.e.not(guard) } else { guard };
@@ -378,7 +383,8 @@ impl<'a> Translator<'a> {
     fn enter(&mut self, frame: usize) -> Done {
         let Some((caller, number)) = self.graph.frames[frame].caller else { return Ok(()) };
         let statement = self.graph.statement(self.tree, caller, number);
-        self.e.at = Place(statement.at.start as u32 + 1);
+        self.frame = caller;
+        self.e.at = self.place(&statement.at);
         let function = self.graph.function(self.tree, frame);
         let (_, _, arguments) = parts_of_call(statement);
         if arguments.len() != function.parameters.len() {
@@ -432,7 +438,8 @@ impl<'a> Translator<'a> {
     fn leave(&mut self, frame: usize) -> Done {
         let Some((caller, number)) = self.graph.frames[frame].caller else { return Ok(()) };
         let statement = self.graph.statement(self.tree, caller, number);
-        self.e.at = Place(statement.at.start as u32 + 1);
+        self.frame = caller;
+        self.e.at = self.place(&statement.at);
         let function = self.graph.function(self.tree, frame);
         let (results, _, _) = parts_of_call(statement);
         if results.len() > function.results.len() {

@@ -97,6 +97,8 @@ pub(super) struct Function {
     pub(super) registers: Vec<(String, PtxType)>,
     /// Variables of its own, parameters among them.
     pub(super) variables: Vec<Variable>,
+    /// True for a function of the device library: its code has the line of the call.
+    pub(super) is_library: bool,
 }
 
 /// The statements of a function.
@@ -107,8 +109,23 @@ pub(super) struct Body {
     pub(super) labels: Vec<usize>,
     /// Labels of the tables of `brx.idx`.
     pub(super) tables: Vec<Vec<usize>>,
-    /// Rows of `.loc`: the first statement that they hold for, file and line.
-    pub(super) lines: Vec<(usize, u32, u32)>,
+    /// Rows of `.loc`.
+    pub(super) lines: Vec<LocRow>,
+    /// Where the brace after the statements is.
+    pub(super) end: usize,
+}
+
+/// A place in a source: the number of a file, a line and a column.
+pub(super) type SourcePlace = (u32, u32, u32);
+
+/// A row of `.loc`, which holds up to the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LocRow {
+    /// Its byte of the text.
+    pub(super) at: usize,
+    pub(super) place: SourcePlace,
+    /// The call that the code was inlined for.
+    pub(super) call: Option<SourcePlace>,
 }
 
 /// An instruction.

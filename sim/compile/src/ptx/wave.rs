@@ -8,7 +8,7 @@ use super::translate::{Done, Translator};
 use super::tree::{Operand, OperandKind, Statement};
 use super::types::PtxType;
 use crate::emit::to;
-use crate::ir::{Binary, Compare, Convert, Target, Terminator, Type, Unary, Value, Wave};
+use crate::ir::{Binary, Compare, Convert, Operation, Target, Terminator, Type, Unary, Value, Wave};
 use wave_isa::Special;
 
 impl Translator<'_> {
@@ -208,6 +208,63 @@ impl Translator<'_> {
             Some(truth) => self.write(truth, all, PtxType::PRED),
             None => Ok(()),
         }
+    }
+
+    /// A barrier that counts the threads of the workgroup with a predicate, or says whether all or any have it: each wave
+    /// leaves its number in a word of its own, and adds those of all waves up after the barrier.
+    pub(super) fn barrier_reduction(&mut self, s: &Statement) -> Done {
+        if s.operands.len() > 3 {
+            return self.refused(
+                &s.operands[2].at,
+                "a barrier for a part of the workgroup is not taken",
+                "leave the number of threads out: a barrier is one of the whole workgroup",
+            );
+        }
+        let Some(mode) = s.one_of(&["popc", "and", "or"]) else {
+            return Err(Wrong::new(s.at.clone(), format!("`{}.red` needs .popc, .and or .or", s.row.name)));
+        };
+        let expected = if mode == "popc" { PtxType::U32 } else { PtxType::PRED };
+        if s.types[0] != expected {
+            return Err(Wrong::new(s.at.clone(), format!("this barrier has the type .{}", expected.name())));
+        }
+        let words = self.places.reduction.expect("the layout has words where a barrier reduces");
+        let truth = self.read(&s.operands[2], PtxType::PRED)?;
+        let counted = if mode == "and" { self.e.not(truth) } else { truth };
+        let bits = self.ballot(counted);
+        let count = self.e.unary(Unary::Popcnt, bits);
+        let access = self.access(self.ids.local, Type::I32, 4, false, words);
+        let (lane, here) = (self.lane(), self.here());
+        let first = self.e.unary(Unary::Ctz, here);
+        let is_first = self.e.compare(Compare::Eq, lane, first);
+        let [store, after] = [self.e.new_block(&[]), self.e.new_block(&[])];
+        self.e.branch(is_first, to(store), to(after));
+        self.e.block = store;
+        let wave = self.e.special(Special::WaveId, None);
+        let at = self.e.with(Binary::Shl, wave, 2);
+        self.e.effect(Operation::Store(access, [at, count]));
+        self.e.jump(after, Vec::new());
+        self.e.block = after;
+        self.e.effect(Operation::Barrier);
+        let (waves, zero) = (self.e.special(Special::NumWaves, None), self.e.i32(0));
+        let [header, out] = [self.e.new_block(&[Type::I32, Type::I32]), self.e.new_block(&[])];
+        self.e.jump(header, vec![zero, zero]);
+        self.e.block = header;
+        let [number, sum] = [0, 1].map(|which| self.e.parameter(header, which));
+        let at = self.e.with(Binary::Shl, number, 2);
+        let count = self.e.load(access, at);
+        let sum = self.e.binary(Binary::Add, sum, count);
+        let next = self.e.with(Binary::Add, number, 1);
+        let goes_on = self.e.compare(Compare::LtU, next, waves);
+        self.e.branch(goes_on, Target { block: header, arguments: vec![next, sum] }, to(out));
+        self.e.block = out;
+        // The words are free again once all have read them.
+        self.e.effect(Operation::Barrier);
+        let value = match mode {
+            "popc" => sum,
+            "and" => self.e.compare_with(Compare::Eq, sum, 0),
+            _ => self.e.compare_with(Compare::Ne, sum, 0),
+        };
+        self.write(&s.operands[0], value, expected)
     }
 
     pub(super) fn reduction(&mut self, s: &Statement) -> Done {

@@ -13,10 +13,9 @@ struct Language {
 
 const LANGUAGES: &[Language] = &[
     Language {
-        extensions: &["cu", "cuh"],
-        name: "CUDA C++",
-        way: "compile it to PTX, which runs: `nvcc -ptx -arch=sm_75 {file} -o {stem}.ptx`, or with clang as docs/cuda.md says, \
-              then `wave-sim {stem}.ptx`",
+        extensions: &["cuh"],
+        name: "a header of CUDA C++",
+        way: "name a source with the extension .cu that includes it, or run it as a source: `--source-format cu`",
     },
     Language {
         extensions: &["hip"],
@@ -25,10 +24,9 @@ const LANGUAGES: &[Language] = &[
               `wave-sim new NAME` makes an example",
     },
     Language {
-        extensions: &["cl", "ocl", "clcpp"],
+        extensions: &["ocl", "clcpp"],
         name: "OpenCL C",
-        way: "write the kernel in C with wave.h: docs/terms.md has OpenCL's words beside those of wave-sim, and \
-              `wave-sim new NAME` makes an example",
+        way: "OpenCL C runs from files with the extension .cl, or with `--source-format cl`",
     },
     Language {
         extensions: &["metal", "msl"],

@@ -33,13 +33,17 @@ pub enum Format {
     Spv,
     /// PTX, the virtual instruction set of NVIDIA's GPUs.
     Ptx,
+    /// CUDA C++.
+    Cu,
+    /// OpenCL C.
+    Cl,
     /// The text of the intermediate representation.
     Ir,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 13] = [
+    pub const ALL: [Format; 15] = [
         Format::Wave,
         Format::Wbin,
         Format::Wasm,
@@ -52,6 +56,8 @@ impl Format {
         Format::Wgsl,
         Format::Spv,
         Format::Ptx,
+        Format::Cu,
+        Format::Cl,
         Format::Ir,
     ];
 
@@ -70,6 +76,8 @@ impl Format {
             Format::Wgsl => "wgsl",
             Format::Spv => "spv",
             Format::Ptx => "ptx",
+            Format::Cu => "cu",
+            Format::Cl => "cl",
             Format::Ir => "ir",
         }
     }
@@ -87,6 +95,8 @@ impl Format {
             Format::Wgsl => "WGSL",
             Format::Spv => "SPIR-V",
             Format::Ptx => "PTX",
+            Format::Cu => "CUDA C++",
+            Format::Cl => "OpenCL C",
             Format::Ir => "the intermediate representation",
         }
     }
@@ -94,6 +104,11 @@ impl Format {
     /// True if a module of this format that imports nothing from `wave` runs as instances where nobody says otherwise.
     pub const fn has_instances(self) -> bool {
         matches!(self, Format::Wasm | Format::Wat | Format::Wasm2015 | Format::Rwasm)
+    }
+
+    /// True for languages that clang compiles, with the flags of the user.
+    pub const fn has_compiler(self) -> bool {
+        matches!(self, Format::C | Format::Cu | Format::Cl)
     }
 
     /// True for compute shaders, whose launches bring buffers.

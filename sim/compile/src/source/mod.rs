@@ -6,7 +6,7 @@ mod format;
 pub use foreign::refusal;
 pub use format::Format;
 
-use crate::c::{self, CompileOptions};
+use crate::c::{self, CompileOptions, PtxLanguage};
 use crate::encoding::{self, Listing, is_code};
 use crate::ir::{FunctionId, Module, Place, text, verify::verify};
 use crate::pica::{self, PicaOptions};
@@ -100,14 +100,29 @@ impl Source {
         {
             return Err(vec![refusal]);
         }
-        if format != Format::C
+        if !format.has_compiler()
             && let Some(flag) = options.c.flags.first()
         {
-            let message = format!("`{flag}` is for kernels in C, and `{file}` is {}", format.description());
+            let message = format!(
+                "`{flag}` is for kernels in C, CUDA and OpenCL, and `{file}` is {}",
+                format.description()
+            );
             return Err(vec![
                 Diagnostic::error(message).hint("flags after `--` go to clang; others stand before it"),
             ]);
         }
+        if format != Format::Cu
+            && let Some(nvcc) = &options.c.nvcc
+        {
+            let message =
+                format!("`{}` compiles CUDA C++, and `{file}` is {}", nvcc.display(), format.description());
+            return Err(vec![Diagnostic::error(message).hint("leave --cuda-compiler out")]);
+        }
+        let compiled = |language| {
+            let built = c::compile_to_ptx(path, language, &options.c)?;
+            let source = Source::of_ptx(file.clone(), ptx::decode_compiled(&built.ptx, &file)?)?;
+            Ok(Source { warnings: built.warnings, ..source })
+        };
         let source = match format {
             Format::Wave | Format::Wbin => return Ok(None),
             Format::Wasm if wasm::is_binary(bytes) => Source::of_wasm(file, bytes, unknown),
@@ -140,6 +155,8 @@ impl Source {
                 Source::of_shader(file, decoded)
             }
             Format::Ptx => as_text().and_then(|text| Source::of_ptx(file.clone(), ptx::decode(text, &file)?)),
+            Format::Cu => compiled(PtxLanguage::Cuda),
+            Format::Cl => compiled(PtxLanguage::OpenCl),
             Format::Ir => as_text()
                 .and_then(|text| text::parse(text, &file))
                 .and_then(|module| Source { is_kernel: true, ..Source::new(file, module) }.verified()),
@@ -199,9 +216,12 @@ impl Source {
     fn of_ptx(file: String, decoded: ptx::Decoded) -> Result<Source, Diagnostic> {
         let parameters = |kernel: &PtxKernel| (kernel.kernel.function, kernel.parameters.clone());
         let parameters = decoded.kernels.iter().map(parameters).collect();
-        let source = Source::listed(file, decoded.module, decoded.listing);
-        let (ptx, refused) = (decoded.kernels, decoded.refused);
-        Source { is_kernel: true, parameters, ptx, refused, ..source }.verified()
+        let source = Source::new(file, decoded.module);
+        // Lines of the source where it is there, those of the PTX otherwise.
+        let is_there = decoded.lines.files().iter().any(|file| source.found(file).is_some());
+        let listing = decoded.listing.filter(|_| !is_there);
+        let (ptx, refused, lines) = (decoded.kernels, decoded.refused, decoded.lines);
+        Source { is_kernel: true, parameters, ptx, refused, lines, listing, ..source }.verified()
     }
 
     /// Kernels that are not taken, and why.

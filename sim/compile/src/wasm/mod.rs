@@ -35,6 +35,7 @@ pub use linker::{Linked, Linker};
 pub(crate) use module::{Callee, Index};
 pub(crate) use operators::{Simple, Width, simple};
 pub(crate) use scan::Scan;
+pub(crate) use source::SourceRow;
 pub use source::{Line, SourceMap};
 pub use text::encode;
 pub use unknown::UnknownImports;

@@ -20,6 +20,17 @@ pub struct Line<'a> {
     pub column: u32,
 }
 
+/// A row of a line table that is no DWARF. Lines are numbers of a file, of a line and of a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SourceRow {
+    /// The place that it holds from.
+    pub(crate) start: Place,
+    /// Its line.
+    pub(crate) line: Option<(u32, u32, u32)>,
+    /// Calls that the code was inlined for, the innermost first.
+    pub(crate) calls: Vec<(u32, u32, u32)>,
+}
+
 /// A row of the line table: it holds up to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Row {
@@ -62,6 +73,21 @@ impl SourceMap {
             map.rows.sort_by_key(|row| (row.offset, row.line.is_some()));
             map.nest();
         }
+        map
+    }
+
+    /// A map of rows in the order of their places: the place that each holds from, its line, and the calls that it was
+    /// inlined for, the innermost first. A row without a line ends the code before it.
+    pub(crate) fn of_rows(files: Vec<String>, rows: &[SourceRow]) -> SourceMap {
+        let mut map = SourceMap { files, ..SourceMap::default() };
+        for (number, row) in rows.iter().enumerate() {
+            let end = rows.get(number + 1).map_or(u64::MAX, |next| u64::from(next.start.0));
+            let start = u64::from(row.start.0);
+            map.rows.push(Row { offset: start, line: row.line });
+            let calls = row.calls.iter().rev();
+            map.inlined.extend(calls.map(|&call| Inlined { start, end, call, outer: None }));
+        }
+        map.nest();
         map
     }
 

@@ -45,8 +45,22 @@ pub(crate) const BUFFERS: u32 = 1 << 16;
 
 /// Runs a kernel on memory whose bytes from [`BUFFERS`] on are given; gives these afterwards.
 pub(crate) fn run(text: &str, run: &Run<'_>, contents: &[u8]) -> Result<Vec<u8>, String> {
-    let config = config();
-    let (program, _) = program(text).map_err(|errors| rendered(&errors))?;
+    run_with(text, run, contents, Settings::default())
+}
+
+/// [`run`] of a kernel that is compiled with settings.
+pub(crate) fn run_with(
+    text: &str,
+    run: &Run<'_>,
+    contents: &[u8],
+    settings: Settings,
+) -> Result<Vec<u8>, String> {
+    let mut config = config();
+    config.capabilities.f64 = settings.f64_instructions;
+    let source = SourceOptions { format: Some(Format::Ptx), ..SourceOptions::default() };
+    let settings = Settings { source, ..settings };
+    let compiled = kernels::from_bytes(Path::new("k.ptx"), text.as_bytes(), &settings);
+    let (program, _) = compiled.map_err(|errors| rendered(&errors))?;
     let number = program.kernel_named(run.kernel).ok_or("the text has no such kernel")?;
     let mut launch = Launch::of(&program, number, [run.grid, 1, 1]);
     launch.workgroup = [run.threads, 1, 1];

@@ -2,8 +2,10 @@
 //! refused, and texts that are no PTX.
 
 mod control;
+mod device_library;
 mod machine;
 mod mutations;
+mod random;
 mod refused;
 mod round_trip;
 mod suite;

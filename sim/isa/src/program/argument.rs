@@ -12,6 +12,19 @@ pub struct Argument {
     /// Its type, where the user states it.
     stated: Option<ScalarType>,
     value: Literal,
+    /// The bytes after `hex:`, as they are written: those of a structure in memory.
+    structure: Option<Vec<u8>>,
+}
+
+/// Digits after `hex:` that are a number of 64 bits at most.
+const MOST_DIGITS: usize = 16;
+
+/// The bytes that hexadecimal digits are, in their order.
+fn bytes_of(digits: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u32> =
+        digits.chars().filter(|&c| c != '_').map(|c| c.to_digit(16)).collect::<Option<_>>()?;
+    let (pairs, rest) = digits.as_chunks::<2>();
+    rest.is_empty().then(|| pairs.iter().map(|[high, low]| (high << 4 | low) as u8).collect())
 }
 
 /// The type of a parameter that takes a number of this type.
@@ -27,17 +40,17 @@ fn taken_by(ty: ScalarType) -> ParameterType {
 impl Argument {
     /// An integer.
     pub fn integer(value: i64) -> Argument {
-        Argument { stated: None, value: Literal::integer(value.into()) }
+        Argument { stated: None, value: Literal::integer(value.into()), structure: None }
     }
 
     /// An integer without a sign.
     pub fn unsigned(value: u64) -> Argument {
-        Argument { stated: None, value: Literal::integer(value.into()) }
+        Argument { stated: None, value: Literal::integer(value.into()), structure: None }
     }
 
     /// A floating-point number.
     pub fn float(value: f64) -> Argument {
-        Argument { stated: None, value: Literal::float(value) }
+        Argument { stated: None, value: Literal::float(value), structure: None }
     }
 
     /// Its type where no kernel says one: what the user states, else `i32` for an integer, `f32` for a float, and for
@@ -63,6 +76,15 @@ impl Argument {
             }
             _ => self.value.bits(ty),
         }
+    }
+
+    /// Its bits as the words of a value of a type, the low one first.
+    fn words(&self, ty: ParameterType) -> Result<Vec<u32>, String> {
+        if self.structure.as_ref().is_some_and(|bytes| 2 * bytes.len() > MOST_DIGITS) {
+            return Err(format!("`{self}` has the bytes of a structure, and the parameter is {ty}"));
+        }
+        let bits = self.bits(ty)?;
+        Ok([bits as u32, (bits >> 32) as u32].into_iter().take(ty.registers()).collect())
     }
 
     /// Its bits as a value of a type, in the low end. Integers of 8 and 16 bits are extended to 32, with their sign if they
@@ -99,18 +121,26 @@ impl Argument {
 impl FromStr for Argument {
     type Err = String;
 
-    /// Reads `[TYPE:]VALUE`, or `hex:BITS`.
+    /// Reads `[TYPE:]VALUE`, or `hex:BITS`. More than 64 bits are the bytes of a structure.
     fn from_str(text: &str) -> Result<Argument, String> {
+        let structure = text.strip_prefix("hex:").and_then(bytes_of);
+        if let Some(bytes) = structure.as_ref().filter(|bytes| 2 * bytes.len() > MOST_DIGITS) {
+            return Ok(Argument { stated: None, value: Literal::integer(0), structure: Some(bytes.clone()) });
+        }
         let (stated, value) = match text.split_once(':') {
             Some(("hex", _)) | None => (None, text),
             Some((ty, value)) => (Some(ScalarType::of_name(ty).map_err(|why| format!("{why}, hex"))?), value),
         };
-        Ok(Argument { stated, value: value.parse()? })
+        Ok(Argument { stated, value: value.parse()?, structure })
     }
 }
 
 impl fmt::Display for Argument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(bytes) = self.structure.as_ref().filter(|bytes| 2 * bytes.len() > MOST_DIGITS) {
+            f.write_str("hex:")?;
+            return bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"));
+        }
         if let Some(stated) = self.stated {
             write!(f, "{stated}:")?;
         }
@@ -126,18 +156,35 @@ impl Kernel {
     /// Another number of arguments than the kernel takes, with those that it takes; one that does not fit its
     /// parameter, with its number; more than the kernel has registers.
     pub fn argument_registers(&self, arguments: &[Argument]) -> Result<Vec<(u8, u32)>, ArgumentError> {
-        let types: Vec<ParameterType> = match &self.parameters {
-            Some(parameters) => parameters.iter().map(|parameter| parameter.ty).collect(),
-            None => arguments.iter().map(Argument::ty).collect(),
-        };
-        if types.len() != arguments.len() {
-            return Err(ArgumentError { number: None, message: self.wrong_number(arguments.len()) });
-        }
+        let mut rest = self.parameters.as_deref();
         let mut words = Vec::new();
-        for (number, (argument, &ty)) in arguments.iter().zip(&types).enumerate() {
-            let bits =
-                argument.bits(ty).map_err(|message| ArgumentError { number: Some(number), message })?;
-            words.extend([bits as u32, (bits >> 32) as u32].into_iter().take(ty.registers()));
+        for (number, argument) in arguments.iter().enumerate() {
+            let of_argument = |message| ArgumentError { number: Some(number), message };
+            let Some(parameters) = rest else {
+                let ty = argument.ty();
+                words.extend(argument.words(ty).map_err(of_argument)?);
+                continue;
+            };
+            let Some((first, others)) = parameters.split_first() else {
+                return Err(ArgumentError { number: None, message: self.wrong_number(arguments.len()) });
+            };
+            let count = structure_words(parameters);
+            if let Some(bytes) = argument.structure.as_ref().filter(|bytes| count > 0 && bytes.len() > 4) {
+                words.extend(structure(first, count, bytes).map_err(of_argument)?);
+                rest = Some(&parameters[count..]);
+                continue;
+            }
+            let taken = argument.words(first.ty).map_err(of_argument)?;
+            if first.pointer.is_some() && taken.get(1).is_some_and(|high| *high != 0) {
+                let message =
+                    format!("`{argument}` is no address: device memory ends at 4 GiB at the latest");
+                return Err(of_argument(message));
+            }
+            words.extend(taken);
+            rest = Some(others);
+        }
+        if rest.is_some_and(|rest| !rest.is_empty()) {
+            return Err(ArgumentError { number: None, message: self.wrong_number(arguments.len()) });
         }
         if words.len() > self.registers as usize {
             let message = format!(
@@ -166,6 +213,26 @@ impl Kernel {
         };
         format!("kernel `{}` takes {takes}, and {given}", self.name)
     }
+}
+
+/// How many of the first parameters are the words of one structure; 0 if the first is none.
+fn structure_words(parameters: &[Parameter]) -> usize {
+    let first = parameters.first().and_then(|first| first.name.as_deref());
+    let Some(stem) = first.and_then(|name| name.strip_suffix("+0")) else { return 0 };
+    let is_next = |(number, parameter): &(usize, &Parameter)| {
+        parameter.name.as_deref() == Some(&format!("{stem}+{}", 4 * number))
+    };
+    parameters.iter().enumerate().take_while(is_next).count()
+}
+
+/// The words of a structure whose bytes are given.
+fn structure(first: &Parameter, count: usize, bytes: &[u8]) -> Result<Vec<u32>, String> {
+    if bytes.len().div_ceil(4) != count {
+        let name = first.name.as_deref().unwrap_or_default().trim_end_matches("+0");
+        return Err(format!("the structure `{name}` has {} bytes, and {} are given", 4 * count, bytes.len()));
+    }
+    let word = |part: &[u8]| part.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
+    Ok(bytes.chunks(4).map(word).collect())
 }
 
 /// Arguments that a kernel does not take.

@@ -59,7 +59,15 @@ impl ScalarType {
     /// # Errors
     /// A sentence with all names, if there is no such type.
     pub fn of_name(name: &str) -> Result<ScalarType, String> {
-        ScalarType::ALL.into_iter().find(|ty| ty.name() == name).ok_or_else(|| {
+        // PTX has `s` where others have `i`.
+        let plain = match name {
+            "s8" => "i8",
+            "s16" => "i16",
+            "s32" => "i32",
+            "s64" => "i64",
+            other => other,
+        };
+        ScalarType::ALL.into_iter().find(|ty| ty.name() == plain).ok_or_else(|| {
             let names = ScalarType::ALL.map(ScalarType::name).join(", ");
             format!("`{name}` is no type; types: {names}")
         })

@@ -147,7 +147,8 @@ fn no_kernel(path: &Path) -> Diagnostic {
     }
     let message = format!("`{}` is no kernel: neither its contents nor its name say so", path.display());
     Diagnostic::error(message)
-        .hint("the name of a kernel in text ends in .wave, .wat, .c, .cpp, .wgsl, .ptx, .pica or .ir; binary formats are recognised")
+        .hint("the name of a kernel in text ends in .wave, .wat, .c, .cpp, .cu, .cl, .wgsl, .ptx, .pica or .ir; binary formats are \
+               recognised")
 }
 
 /// How modules are compiled.

@@ -26,7 +26,7 @@ pub(super) struct File {
     /// Bytes of the heap of a thread, for kernels in C that allocate memory.
     #[serde(default)]
     pub heap_bytes: Option<u32>,
-    /// Flags of clang for a source in C. Folders and files that they name are relative to the launch file.
+    /// Flags of clang for a source in C, CUDA or OpenCL. Folders and files that they name are relative to the launch file.
     #[serde(default)]
     pub clang: Vec<String>,
     /// Format of the numbers of a PICA200 shader.

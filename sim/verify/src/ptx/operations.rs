@@ -43,7 +43,7 @@ fn word(value: i32) -> u64 {
 pub(super) fn bytes_of(ty: &str) -> Result<usize, String> {
     Ok(match ty {
         "u8" | "b8" | "s8" => 1,
-        "u16" | "b16" | "f16" | "bf16" => 2,
+        "u16" | "b16" | "s16" | "f16" | "bf16" => 2,
         "u32" | "b32" | "s32" | "f32" => 4,
         "u64" | "b64" | "s64" | "f64" => 8,
         "pred" => 1,
@@ -54,8 +54,8 @@ pub(super) fn bytes_of(ty: &str) -> Result<usize, String> {
 /// The value as a register of a type has it.
 pub(super) fn identity(ty: &str) -> fn(u64) -> u64 {
     match ty {
-        "b16" => |a| a & 0xFFFF,
-        "b64" | "u64" => |a| a,
+        "b16" | "u16" | "s16" | "f16" => |a| a & 0xFFFF,
+        "b64" | "u64" | "s64" | "f64" => |a| a,
         _ => |a| a & 0xFFFF_FFFF,
     }
 }
@@ -172,7 +172,9 @@ pub(super) fn apply(name: &str) -> Result<Apply, String> {
         "cvt.u32.u16" => One(|a| a & 0xFFFF),
         "cvt.u64.u32" | "cvt.u32.u64" => One(|a| a & 0xFFFF_FFFF),
         "cvt.s64.s32" => One(|a| i64::from(signed(a)).cast_unsigned()),
-        "cvta.to.global.u64" => One(|a| a),
+        "cvta.to.global.u64" | "cvta.global.u64" => One(|a| a),
+        "cvta.shared.u64" => One(|a| a.wrapping_add(super::code::SHARED_WINDOW)),
+        "cvta.to.shared.u64" => One(|a| a.wrapping_sub(super::code::SHARED_WINDOW)),
         _ => return Err(format!("no operation {name}")),
     })
 }
@@ -208,18 +210,27 @@ pub(super) fn compare(how: &str, ty: &str) -> Result<fn(u64, u64) -> bool, Strin
     })
 }
 
-/// What an atomic makes of the old word and its operands.
+/// What an atomic makes of the old bits and its operands.
 pub(super) fn atomic(name: &str, ty: &str) -> Result<fn(u64, u64, u64) -> u64, String> {
     Ok(match (name, ty) {
-        ("add", "u32") => |old, b, _| u64::from((old as u32).wrapping_add(b as u32)),
+        ("add", "u32" | "s32") => |old, b, _| u64::from((old as u32).wrapping_add(b as u32)),
         ("add", "u64") => |old, b, _| old.wrapping_add(b),
+        ("add", "s64") => |old, b, _| old.wrapping_add(b),
+        ("add", "f32") => |old, b, _| of(float(old) + float(b)),
+        ("add", "f64") => |old, b, _| of_double(double(old) + double(b)),
+        ("min", "s32") => |old, b, _| word(signed(old).min(signed(b))),
+        ("max", "s32") => |old, b, _| word(signed(old).max(signed(b))),
+        ("min", "s64") => |old, b, _| old.cast_signed().min(b.cast_signed()).cast_unsigned(),
+        ("max", "s64") => |old, b, _| old.cast_signed().max(b.cast_signed()).cast_unsigned(),
+        ("inc", "u32") => |old, b, _| if old >= b { 0 } else { old + 1 },
+        ("dec", "u32") => |old, b, _| if old == 0 || old > b { b } else { old - 1 },
         ("min", "u32" | "u64") => |old, b, _| old.min(b),
         ("max", "u32" | "u64") => |old, b, _| old.max(b),
-        ("and", "b32") => |old, b, _| old & b,
-        ("or", "b32") => |old, b, _| old | b,
-        ("xor", "b32") => |old, b, _| old ^ b,
-        ("exch", "b32") => |_, b, _| b,
-        ("cas", "b32") => |old, b, c| if old == b { c } else { old },
+        ("and", "b32" | "b64") => |old, b, _| old & b,
+        ("or", "b32" | "b64") => |old, b, _| old | b,
+        ("xor", "b32" | "b64") => |old, b, _| old ^ b,
+        ("exch", "b32" | "b64") => |_, b, _| b,
+        ("cas", "b16" | "b32" | "b64") => |old, b, c| if old == b { c } else { old },
         _ => return Err(format!("no atomic {name}.{ty}")),
     })
 }

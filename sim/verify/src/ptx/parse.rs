@@ -1,148 +1,18 @@
 //! PTX as text to instructions.
 
+use super::code::{
+    Address, CARRY, Clock, Code, Inst, LaneOrder, Module, SHARED, Shuffle, Space, TABLES, Together, Value,
+};
 use super::operations::{Apply, apply, atomic, bytes_of, compare};
+use super::scope::{Scope, constant, split, vector};
+use super::typed::operation;
 use std::collections::HashMap;
-
-/// Functions and tables of a text.
-#[derive(Debug)]
-pub struct Module {
-    pub(super) functions: Vec<Function>,
-    pub(super) by_name: HashMap<String, usize>,
-    /// Tables in global memory, one after another.
-    pub(super) tables: Vec<u8>,
-}
-
-/// A function or an entry.
-#[derive(Debug, Default)]
-pub(super) struct Function {
-    pub code: Vec<Inst>,
-    pub registers: usize,
-    /// The registers of the values that it takes and gives.
-    pub takes: Vec<usize>,
-    pub gives: Option<usize>,
-    /// Parameters of an entry: name, place, bytes.
-    pub parameters: Vec<(String, usize, usize)>,
-}
-
-/// An instruction.
-#[derive(Debug)]
-pub(super) struct Inst {
-    pub line: usize,
-    /// The predicate that has to hold, or not to hold.
-    pub guard: Option<(usize, bool)>,
-    pub code: Code,
-}
-
-/// Where a value comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Value {
-    Register(usize),
-    Constant(u64),
-    /// A position of the thread, its CTA, or the size of one; with the axis.
-    Tid(usize),
-    Ctaid(usize),
-    Nctaid(usize),
-    Ntid(usize),
-    /// What a clock says.
-    Clock(Clock),
-}
-
-/// What differs from reading to reading, and from GPU to GPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Clock {
-    /// Cycles of the multiprocessor: `%clock64`.
-    Cycles,
-    /// Nanoseconds of the GPU: `%globaltimer`.
-    Nanoseconds,
-    /// Number of the multiprocessor: `%smid`.
-    Multiprocessor,
-}
-
-/// A memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Space {
-    Global,
-    Shared,
-    Parameter,
-}
-
-/// An address: a value and a number of bytes behind it.
-pub(super) type Address = (Value, u64);
-
-/// What an instruction does.
-#[derive(Debug)]
-pub(super) enum Code {
-    Apply(Apply, usize, Vec<Value>),
-    Compare(fn(u64, u64) -> bool, usize, Value, Value),
-    Select(usize, Value, Value, Value),
-    Pack {
-        d: usize,
-        parts: Vec<usize>,
-        bits: u32,
-    },
-    Unpack {
-        parts: Vec<usize>,
-        a: Value,
-        bits: u32,
-    },
-    Load {
-        space: Space,
-        bytes: usize,
-        d: Vec<usize>,
-        at: Address,
-    },
-    Store {
-        space: Space,
-        bytes: usize,
-        values: Vec<Value>,
-        at: Address,
-    },
-    Atomic {
-        space: Space,
-        bytes: usize,
-        f: fn(u64, u64, u64) -> u64,
-        d: Option<usize>,
-        at: Address,
-        b: Value,
-        c: Value,
-    },
-    Branch(usize),
-    Table(Value, Vec<usize>),
-    Call {
-        function: usize,
-        d: Option<usize>,
-        arguments: Vec<Value>,
-    },
-    Return,
-    Trap,
-    Fence,
-    Barrier,
-    WarpSync,
-    Any(usize, Value),
-    All(usize, Value),
-    Ballot(usize, Value),
-    /// A shuffle: up or by index; the value, the lane or distance, the clamp.
-    Shuffle {
-        up: bool,
-        d: usize,
-        p: Option<usize>,
-        a: Value,
-        b: Value,
-        clamp: u64,
-    },
-    Reduce(fn(u64, u64) -> u64, usize, Value),
-}
 
 struct Reader<'a> {
     lines: std::iter::Peekable<std::iter::Enumerate<std::str::Lines<'a>>>,
     module: Module,
     tables: HashMap<String, u64>,
 }
-
-/// Address of the tables of a module in global memory.
-pub(super) const TABLES: u64 = 0x10_0000;
-/// Address of dynamic shared memory.
-pub(super) const SHARED: u64 = 0x400;
 
 /// Reads a text.
 ///
@@ -194,7 +64,7 @@ impl<'a> Reader<'a> {
                 let mut declare = |text: &str| -> Vec<usize> {
                     let names =
                         text.trim_end_matches(')').split(',').filter_map(|one| one.split_whitespace().nth(2));
-                    names.map(|name| function.declare(name)).collect()
+                    names.map(|name| function.declare(name, 64)).collect()
                 };
                 let gives = declare(gives).first().copied();
                 let takes = declare(takes);
@@ -243,6 +113,7 @@ impl<'a> Reader<'a> {
     }
 
     fn lines_of(&mut self, name: &str, mut scope: Scope) -> Result<(), String> {
+        scope.declare(CARRY, 32);
         let mut statements = Vec::new();
         while let Some((number, line)) = self.next() {
             if line == "}" {
@@ -268,14 +139,15 @@ impl<'a> Reader<'a> {
                 let name = name.ok_or("a list of targets without a name")?.0.clone();
                 scope.lists.insert(name, labels);
             } else if let Some(list) = line.strip_prefix(".reg") {
-                let (_, names) = list.trim().split_once(' ').ok_or("no registers")?;
+                let (ty, names) = list.trim().split_once(' ').ok_or("no registers")?;
+                let bits = 8 * bytes_of(ty.trim_start_matches('.'))? as u32;
                 for name in names.trim_end_matches(';').split(',').map(str::trim) {
                     match name.split_once('<') {
                         Some((name, count)) => {
                             let count: usize = count.trim_end_matches('>').parse().map_err(|_| "no count")?;
-                            (0..count).for_each(|number| _ = scope.declare(&format!("{name}{number}")));
+                            (0..count).for_each(|number| _ = scope.declare(&format!("{name}{number}"), bits));
                         }
-                        None => _ = scope.declare(name),
+                        None => _ = scope.declare(name, bits),
                     }
                 }
             } else if !line.starts_with(".loc") {
@@ -301,15 +173,11 @@ impl<'a> Reader<'a> {
         Ok(Inst { line: 0, guard, code })
     }
 
-    fn code(&self, scope: &Scope, operation: &str, operands: &[&str]) -> Result<Code, String> {
-        let parts: Vec<&str> = operation.split('.').collect();
+    fn code(&self, scope: &Scope, operation_name: &str, operands: &[&str]) -> Result<Code, String> {
+        let parts: Vec<&str> = operation_name.split('.').collect();
         let last = parts[parts.len() - 1];
         let value = |at: usize| self.value(scope, operands.get(at).ok_or("an operand is missing")?);
         let register = |at: usize| scope.register(operands.get(at).ok_or("an operand is missing")?);
-        let members = |at: usize| match operands.get(at) {
-            Some(&"0xffffffff") => Ok(()),
-            other => Err(format!("the members are {other:?}")),
-        };
         let address = |at: usize| -> Result<Address, String> {
             let text = operands.get(at).and_then(|text| text.strip_prefix('[')?.strip_suffix(']'));
             let text = text.ok_or("no address")?;
@@ -327,7 +195,7 @@ impl<'a> Reader<'a> {
                 "param" => Some(Space::Parameter),
                 _ => None,
             };
-            parts.iter().find_map(of).ok_or("no state space")
+            parts.iter().find_map(of).unwrap_or(Space::Generic)
         };
         Ok(match parts[0] {
             "mov" => match (operands[0], operands[1]) {
@@ -355,7 +223,8 @@ impl<'a> Reader<'a> {
                 let d =
                     if operands[0].starts_with('{') { scope.list(operands[0])? } else { vec![register(0)?] };
                 vector(&parts, d.len())?;
-                Code::Load { space: space()?, bytes: bytes_of(last)?, d, at: address(1)? }
+                let extends = last.starts_with('s').then(|| scope.widths[d[0]]);
+                Code::Load { space: space(), bytes: bytes_of(last)?, d, at: address(1)?, extends }
             }
             "st" => {
                 let values = match operands[1].starts_with('{') {
@@ -363,7 +232,7 @@ impl<'a> Reader<'a> {
                     false => vec![value(1)?],
                 };
                 vector(&parts, values.len())?;
-                Code::Store { space: space()?, bytes: bytes_of(last)?, values, at: address(0)? }
+                Code::Store { space: space(), bytes: bytes_of(last)?, values, at: address(0)? }
             }
             "atom" | "red" => {
                 let returns = parts[0] == "atom";
@@ -371,9 +240,11 @@ impl<'a> Reader<'a> {
                 let d = if returns && operands[0] != "_" { Some(register(0)?) } else { None };
                 let (b, f) = (value(at + 1)?, atomic(parts[parts.len() - 2], last)?);
                 let c = if operands.len() > at + 2 { value(at + 2)? } else { Value::Constant(0) };
-                Code::Atomic { space: space()?, bytes: bytes_of(last)?, f, d, at: address(at)?, b, c }
+                Code::Atomic { space: space(), bytes: bytes_of(last)?, f, d, at: address(at)?, b, c }
             }
-            "setp" => Code::Compare(compare(parts[1], last)?, register(0)?, value(1)?, value(2)?),
+            "setp" if parts.len() == 3 && !operands[0].contains('|') && compare(parts[1], last).is_ok() => {
+                Code::Compare(compare(parts[1], last)?, register(0)?, value(1)?, value(2)?)
+            }
             "selp" => Code::Select(register(0)?, value(1)?, value(2)?, value(3)?),
             "bra" => Code::Branch(scope.label(operands[0])?),
             "brx" => {
@@ -395,56 +266,82 @@ impl<'a> Reader<'a> {
             "trap" => Code::Trap,
             "fence" => Code::Fence,
             "barrier" => Code::Barrier,
-            "bar" => {
-                members(0)?;
-                Code::WarpSync
+            "bar" if parts[1] == "sync" => Code::Barrier,
+            "bar" if parts[1] == "red" => {
+                let f: fn(u64, u64) -> u64 = match parts[2] {
+                    "popc" => |count, _| count,
+                    "and" => |count, threads| u64::from(count == threads),
+                    _ => |count, _| u64::from(count > 0),
+                };
+                Code::BarrierReduction(register(0)?, value(2)?, f)
             }
+            "bar" => Code::Together(Together::Nothing, value(0)?),
             "vote" => {
-                members(2)?;
-                match parts[2] {
-                    "any" => Code::Any(register(0)?, value(1)?),
-                    "all" => Code::All(register(0)?, value(1)?),
-                    "ballot" => Code::Ballot(register(0)?, value(1)?),
+                let (d, a) = (register(0)?, value(1)?);
+                let what = match parts[2] {
+                    "any" => Together::Any(d, a),
+                    "all" => Together::All(d, a),
+                    "uni" => Together::Uniform(d, a),
+                    "ballot" => Together::Ballot(d, a),
                     other => return Err(format!("vote {other}")),
-                }
+                };
+                Code::Together(what, value(2)?)
             }
             "shfl" => {
-                members(4)?;
                 let (d, p) = operands[0].split_once('|').map_or((operands[0], None), |(d, p)| (d, Some(p)));
                 let p = p.map(|p| scope.register(p)).transpose()?;
-                let up = match parts[2] {
-                    "up" => true,
-                    "idx" => false,
+                let how = match parts[2] {
+                    "up" => Shuffle::Up,
+                    "down" => Shuffle::Down,
+                    "bfly" => Shuffle::Butterfly,
+                    "idx" => Shuffle::Index,
                     other => return Err(format!("shfl {other}")),
                 };
-                Code::Shuffle {
-                    up,
-                    d: scope.register(d)?,
-                    p,
-                    a: value(1)?,
-                    b: value(2)?,
-                    clamp: constant(operands[3])?,
-                }
+                let d = scope.register(d)?;
+                let what = Together::Shuffle { how, d, p, a: value(1)?, b: value(2)?, c: value(3)? };
+                Code::Together(what, value(4)?)
+            }
+            "match" => {
+                let (d, p) = operands[0].split_once('|').map_or((operands[0], None), |(d, p)| (d, Some(p)));
+                let (d, p) = (scope.register(d)?, p.map(|p| scope.register(p)).transpose()?);
+                let what = match parts[1] {
+                    "any" => Together::MatchAny(d, value(1)?),
+                    _ => Together::MatchAll(d, p, value(1)?),
+                };
+                Code::Together(what, value(2)?)
             }
             "redux" => {
-                members(2)?;
                 let Apply::Two(f) = apply(&parts[2..].join("."))? else {
                     return Err("no reduction".to_owned());
                 };
-                Code::Reduce(f, register(0)?, value(1)?)
+                Code::Together(Together::Reduce(f, register(0)?, value(1)?), value(2)?)
             }
             _ => {
-                let values: Result<Vec<Value>, String> = (1..operands.len()).map(&value).collect();
-                let (f, values) = (apply(operation)?, values?);
-                let wanted = match f {
-                    Apply::One(_) => 1,
-                    Apply::Two(_) => 2,
-                    Apply::Three(_) => 3,
-                };
-                if wanted != values.len() {
-                    return Err(format!("{wanted} operands are wanted"));
+                let mut values = (1..operands.len()).map(&value).collect::<Result<Vec<Value>, String>>()?;
+                if let Ok(f) = apply(operation_name) {
+                    let wanted = match f {
+                        Apply::One(_) => 1,
+                        Apply::Two(_) => 2,
+                        Apply::Three(_) => 3,
+                    };
+                    if wanted != values.len() {
+                        return Err(format!("{wanted} operands are wanted"));
+                    }
+                    return Ok(Code::Apply(f, register(0)?, values));
                 }
-                Code::Apply(f, register(0)?, values)
+                let (d, second) =
+                    operands[0].split_once('|').map_or((operands[0], None), |(d, p)| (d, Some(p)));
+                let (d, second) = (scope.register(d)?, second.map(|p| scope.register(p)).transpose()?);
+                let f = operation(operation_name, scope.widths[d])?;
+                let carry = scope.register(CARRY)?;
+                if f.takes_carry {
+                    values.push(Value::Register(carry));
+                }
+                if values.len() < f.operands {
+                    return Err(format!("{} operands are wanted", f.operands));
+                }
+                let second = if f.gives_carry { Some(carry) } else { second };
+                Code::Operation { f, d, second, values }
             }
         })
     }
@@ -464,10 +361,21 @@ impl<'a> Reader<'a> {
             "%clock64" => return Ok(Value::Clock(Clock::Cycles)),
             "%globaltimer" => return Ok(Value::Clock(Clock::Nanoseconds)),
             "%smid" => return Ok(Value::Clock(Clock::Multiprocessor)),
+            "%laneid" => return Ok(Value::Lane),
+            "%warpid" => return Ok(Value::Warp),
+            "%nwarpid" => return Ok(Value::Warps),
+            "%lanemask_eq" => return Ok(Value::LaneMask(LaneOrder::Equal)),
+            "%lanemask_lt" => return Ok(Value::LaneMask(LaneOrder::Less)),
+            "%lanemask_le" => return Ok(Value::LaneMask(LaneOrder::LessOrEqual)),
+            "%lanemask_gt" => return Ok(Value::LaneMask(LaneOrder::Greater)),
+            "%lanemask_ge" => return Ok(Value::LaneMask(LaneOrder::GreaterOrEqual)),
             _ => {}
         }
         if text.starts_with('%') {
             return scope.register(text).map(Value::Register);
+        }
+        if let Some(predicate) = text.strip_prefix('!') {
+            return scope.register(predicate).map(Value::Contrary);
         }
         if text == "wave_local" {
             return Ok(Value::Constant(SHARED));
@@ -477,73 +385,4 @@ impl<'a> Reader<'a> {
             None => constant(text).map(Value::Constant),
         }
     }
-}
-
-/// Names of a function.
-#[derive(Default)]
-struct Scope {
-    function: Function,
-    registers: HashMap<String, usize>,
-    labels: HashMap<String, usize>,
-    lists: HashMap<String, Vec<String>>,
-}
-
-impl Scope {
-    fn declare(&mut self, name: &str) -> usize {
-        let number = self.function.registers;
-        self.function.registers += 1;
-        self.registers.insert(name.to_owned(), number);
-        number
-    }
-
-    fn register(&self, name: &str) -> Result<usize, String> {
-        self.registers.get(name).copied().ok_or_else(|| format!("no register {name}"))
-    }
-
-    fn label(&self, name: &str) -> Result<usize, String> {
-        self.labels.get(name).copied().ok_or_else(|| format!("no label {name}"))
-    }
-
-    fn list(&self, text: &str) -> Result<Vec<usize>, String> {
-        let names = text.trim_start_matches('{').trim_end_matches('}').split(',');
-        names.map(|name| self.register(name.trim())).collect()
-    }
-}
-
-/// Holds the number of registers against the `.v2` or `.v4` of an access.
-fn vector(parts: &[&str], registers: usize) -> Result<(), String> {
-    let stated = parts.iter().find_map(|part| part.strip_prefix('v')?.parse::<usize>().ok()).unwrap_or(1);
-    if stated == registers { Ok(()) } else { Err(format!("{registers} registers for {stated}")) }
-}
-
-/// Operands between commas that no bracket encloses.
-fn split(text: &str) -> Vec<&str> {
-    let (mut depth, mut start, mut found) = (0, 0, Vec::new());
-    for (at, c) in text.char_indices() {
-        match c {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth -= 1,
-            ',' if depth == 0 => {
-                found.push(text[start..at].trim());
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    if !text[start..].trim().is_empty() {
-        found.push(text[start..].trim());
-    }
-    found
-}
-
-/// A literal: an integer, or the bits of an f32.
-fn constant(text: &str) -> Result<u64, String> {
-    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |digits| (true, digits));
-    let hexadecimal = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0f"));
-    let parsed = match hexadecimal {
-        Some(digits) => u64::from_str_radix(digits, 16),
-        None => digits.parse(),
-    };
-    let number = parsed.map_err(|_| format!("`{text}` is no operand"))?;
-    Ok(if negative { number.wrapping_neg() } else { number })
 }

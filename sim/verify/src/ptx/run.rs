@@ -1,13 +1,15 @@
 //! Launches of an entry.
 
+use super::code::{
+    Address, Clock, Code, Function, Inst, LaneOrder, Module, SHARED, SHARED_WINDOW, Space, TABLES, Value,
+};
 use super::operations::Apply;
-use super::parse::{Address, Clock, Code, Function, Inst, Module, SHARED, Space, TABLES, Value};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use wave_isa::program::Launch;
 
 /// Threads of a warp.
-const WARP: usize = 32;
+pub(super) const WARP: usize = 32;
 /// Address of device memory.
 const MEMORY: u64 = 0x7_0000_0000;
 /// Address of the fault record, and its bytes.
@@ -156,22 +158,22 @@ fn parameters(entry: &Function, launch: &Launch, memory_bytes: usize) -> Result<
     Ok(bytes)
 }
 
-struct Thread {
-    frames: Vec<Frame>,
-    state: State,
+pub(super) struct Thread {
+    pub frames: Vec<Frame>,
+    pub state: State,
     number: u64,
 }
 
-struct Frame {
-    function: usize,
-    pc: usize,
+pub(super) struct Frame {
+    pub function: usize,
+    pub pc: usize,
     registers: Vec<u64>,
     /// The register of the caller that takes the result.
     result: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Ready,
     /// At an instruction that the warp executes together.
     Meets,
@@ -193,7 +195,7 @@ impl Frame {
     }
 }
 
-struct Run<'a, 'm> {
+pub(super) struct Run<'a, 'm> {
     module: &'a Module,
     memory: &'a mut [Region<'m>],
     /// What was read of a table last.
@@ -201,7 +203,7 @@ struct Run<'a, 'm> {
     parameters: Vec<u8>,
     random: Pcg32,
     shared: Vec<u8>,
-    threads: Vec<Thread>,
+    pub threads: Vec<Thread>,
     grid: [u32; 3],
     group: [u32; 3],
     steps: u64,
@@ -252,7 +254,7 @@ impl Run<'_, '_> {
         }
     }
 
-    fn place(&self, thread: usize) -> String {
+    pub(super) fn place(&self, thread: usize) -> String {
         let place = self.threads[thread].frames.last().map(|frame| {
             let code = &self.module.functions[frame.function].code;
             code.get(frame.pc).map_or(0, |inst| inst.line)
@@ -268,15 +270,18 @@ impl Run<'_, '_> {
         text
     }
 
-    fn inst(&self, thread: usize) -> &Inst {
+    pub(super) fn inst(&self, thread: usize) -> &Inst {
         let frame = self.threads[thread].frames.last().expect("it runs");
         &self.module.functions[frame.function].code[frame.pc]
     }
 
-    fn value(&self, thread: usize, value: Value) -> u64 {
+    pub(super) fn value(&self, thread: usize, value: Value) -> u64 {
         match value {
             Value::Register(register) => {
                 self.threads[thread].frames.last().expect("it runs").registers[register]
+            }
+            Value::Contrary(register) => {
+                self.threads[thread].frames.last().expect("it runs").registers[register] & 1 ^ 1
             }
             Value::Constant(value) => value,
             Value::Tid(0) => self.threads[thread].number,
@@ -285,15 +290,29 @@ impl Run<'_, '_> {
             Value::Ntid(_) => 1,
             Value::Ctaid(axis) => self.group[axis].into(),
             Value::Nctaid(axis) => self.grid[axis].into(),
+            Value::Lane => self.threads[thread].number % WARP as u64,
+            Value::Warp => self.threads[thread].number / WARP as u64,
+            Value::Warps => self.threads.len().div_ceil(WARP) as u64,
+            Value::LaneMask(order) => {
+                let own = 1u64 << (self.threads[thread].number % WARP as u64);
+                let all = u64::from(u32::MAX);
+                match order {
+                    LaneOrder::Equal => own,
+                    LaneOrder::Less => own - 1,
+                    LaneOrder::LessOrEqual => own | own - 1,
+                    LaneOrder::Greater => !(own | own - 1) & all,
+                    LaneOrder::GreaterOrEqual => !(own - 1) & all,
+                }
+            }
             Value::Clock(clock) => (self.clocks)(clock, self.group, self.threads[thread].number),
         }
     }
 
-    fn set(&mut self, thread: usize, register: usize, value: u64) {
+    pub(super) fn set(&mut self, thread: usize, register: usize, value: u64) {
         self.frame(thread).registers[register] = value;
     }
 
-    fn frame(&mut self, thread: usize) -> &mut Frame {
+    pub(super) fn frame(&mut self, thread: usize) -> &mut Frame {
         self.threads[thread].frames.last_mut().expect("it runs")
     }
 
@@ -340,11 +359,15 @@ impl Run<'_, '_> {
                     self.set(thread, part, all >> (bits * i as u32) & (u64::MAX >> (64 - bits)));
                 }
             }
-            Code::Load { space, bytes, d, at } => {
+            Code::Load { space, bytes, d, at, extends } => {
                 let start = self.aligned(thread, *at, bytes * d.len())?;
                 for (i, &d) in d.iter().enumerate() {
                     let place = self.bytes(*space, start + (i * bytes) as u64, *bytes, false)?;
                     let value = place.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+                    let value = match extends {
+                        Some(register) => extended(value, 8 * *bytes as u32, *register),
+                        None => value,
+                    };
                     self.set(thread, d, value);
                 }
             }
@@ -357,7 +380,8 @@ impl Run<'_, '_> {
                 }
             }
             Code::Atomic { space, bytes, f, d, at, b, c } => {
-                let (b, c) = (get(*b), get(*c));
+                let mask = u64::MAX >> (64 - 8 * bytes);
+                let (b, c) = (get(*b) & mask, get(*c) & mask);
                 let start = self.aligned(thread, *at, *bytes)?;
                 let place = self.bytes(*space, start, *bytes, true)?;
                 let old = place.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
@@ -409,14 +433,21 @@ impl Run<'_, '_> {
                 self.threads[thread].state = State::Waits;
                 return Ok(Turn::Stops);
             }
-            Code::WarpSync
-            | Code::Any(..)
-            | Code::All(..)
-            | Code::Ballot(..)
-            | Code::Shuffle { .. }
-            | Code::Reduce(..) => {
+            Code::BarrierReduction(..) => {
+                self.threads[thread].state = State::Waits;
+                return Ok(Turn::Stops);
+            }
+            Code::Together(..) => {
                 self.threads[thread].state = State::Meets;
                 return Ok(Turn::Stops);
+            }
+            Code::Operation { f, d, second, values } => {
+                let values: Vec<u64> = values.iter().map(|&value| get(value)).collect();
+                let [first, other] = f.apply(&values);
+                self.set(thread, *d, first);
+                if let Some(second) = second {
+                    self.set(thread, *second, other);
+                }
             }
         }
         self.frame(thread).pc += 1;
@@ -431,6 +462,11 @@ impl Run<'_, '_> {
     }
 
     fn bytes(&mut self, space: Space, address: u64, bytes: usize, writes: bool) -> Result<&mut [u8], String> {
+        let (space, address) = match (space, address.checked_sub(SHARED_WINDOW)) {
+            (Space::Generic, Some(inside)) => (Space::Shared, inside),
+            (Space::Generic, None) => (Space::Global, address),
+            _ => (space, address),
+        };
         let tables = self.module.tables.len() as u64;
         let (memory, start): (&mut [u8], u64) = match space {
             Space::Parameter if !writes => (&mut self.parameters, 0),
@@ -442,7 +478,7 @@ impl Run<'_, '_> {
                 self.scratch = copy.to_vec();
                 return Ok(&mut self.scratch);
             }
-            Space::Global | Space::Parameter => {
+            Space::Global | Space::Parameter | Space::Generic => {
                 let holds = |region: &Region<'_>| {
                     address.checked_sub(region.start).is_some_and(|at| at < region.bytes.len() as u64)
                 };
@@ -460,78 +496,22 @@ impl Run<'_, '_> {
         place.ok_or_else(|| format!("illegal address {address:#x} ({space:?})"))
     }
 
-    /// Lets a warp execute together what all its threads stand at.
-    fn meet(&mut self, warp: usize) -> Result<(), String> {
-        let threads = warp * WARP..(warp + 1) * WARP;
-        let at = |thread: &Thread| {
-            thread.frames.last().map(|frame| (thread.frames.len(), frame.function, frame.pc))
-        };
-        let place =
-            threads.clone().find(|&t| self.threads[t].state == State::Meets).map(|t| at(&self.threads[t]));
-        let all = |run: &Self| {
-            let warp = &run.threads[threads.clone()];
-            warp.iter().all(|thread| thread.state == State::Meets && Some(at(thread)) == place)
-        };
-        if !all(self) {
-            return Ok(());
-        }
-        let inst = self.inst(threads.start);
-        if inst.guard.is_some() {
-            return Err(format!("line {}: a guard on what threads do together", inst.line));
-        }
-        let of = |value: Value| -> Vec<u64> { threads.clone().map(|t| self.value(t, value)).collect() };
-        let bits = |values: Vec<u64>| values.iter().enumerate().fold(0u64, |all, (i, &p)| all | (p & 1) << i);
-        let mut results: Vec<(usize, Vec<u64>)> = Vec::new();
-        match &inst.code {
-            Code::WarpSync => {}
-            Code::Any(d, p) => results.push((*d, vec![u64::from(bits(of(*p)) != 0); WARP])),
-            Code::All(d, p) => results.push((*d, vec![u64::from(bits(of(*p)) == 0xFFFF_FFFF); WARP])),
-            Code::Ballot(d, p) => results.push((*d, vec![bits(of(*p)); WARP])),
-            Code::Reduce(f, d, a) => {
-                let values = of(*a);
-                let all = values[1..].iter().fold(values[0], |all, &value| f(all, value));
-                results.push((*d, vec![all; WARP]));
-            }
-            Code::Shuffle { up, d, p, a, b, clamp } => {
-                let (values, distances) = (of(*a), of(*b));
-                let sources: Vec<i64> = (0..WARP)
-                    .map(|lane| match up {
-                        true => lane as i64 - (distances[lane] & 31) as i64,
-                        false => (distances[lane] & 31) as i64,
-                    })
-                    .collect();
-                let inside = |source: i64| {
-                    if *up { source >= (*clamp & 31) as i64 } else { source <= (*clamp & 31) as i64 }
-                };
-                let value = |lane: usize| {
-                    if inside(sources[lane]) { values[sources[lane] as usize] } else { values[lane] }
-                };
-                results.push((*d, (0..WARP).map(value).collect()));
-                if let Some(p) = p {
-                    results.push((*p, sources.iter().map(|&source| inside(source).into()).collect()));
-                }
-            }
-            other => return Err(format!("{other:?} is not done together")),
-        }
-        for (register, values) in results {
-            threads.clone().zip(values).for_each(|(thread, value)| self.set(thread, register, value));
-        }
-        for thread in threads {
-            self.frame(thread).pc += 1;
-            self.threads[thread].state = State::Ready;
-        }
-        Ok(())
-    }
-
     /// Opens the barrier once every thread that has not ended waits there.
     fn pass_barrier(&mut self) {
         let is_open = |thread: &Thread| matches!(thread.state, State::Waits | State::Done);
         if !self.threads.iter().all(is_open) {
             return;
         }
+        self.reduce_at_barrier();
         for thread in self.threads.iter_mut().filter(|thread| thread.state == State::Waits) {
             thread.state = State::Ready;
             thread.frames.last_mut().expect("it runs").pc += 1;
         }
     }
+}
+
+/// A signed number of so many bits in a register of others.
+fn extended(value: u64, bits: u32, register: u32) -> u64 {
+    let wide = (value << (64 - bits)).cast_signed() >> (64 - bits);
+    wide.cast_unsigned() & (u64::MAX >> (64 - register.max(bits)))
 }

@@ -1,0 +1,160 @@
+//! Kernels in CUDA C++ and OpenCL C on the command line: through clang, with lines of the source, functions of the device
+//! library, flags, and NVIDIA's compiler where one is named.
+
+use super::scratch::Scratch;
+use wave_compile::c;
+
+/// True if clang is there. Without it a test fails, unless the variable says that tests may go without.
+fn clang() -> bool {
+    if c::skipped() {
+        eprintln!("skipped: {} is set", c::SKIP_VARIABLE);
+        return false;
+    }
+    match c::version(&c::CompileOptions::default()) {
+        Ok(_) => true,
+        Err(error) => panic!("{}\n(set {}=1 to go without clang)", error.render(false), c::SKIP_VARIABLE),
+    }
+}
+
+/// A program with the host's half, a header, a structure and a function of the device library.
+const CU: &str = "\
+#include <cstdio>
+#include <cuda_runtime.h>
+#include \"number.h\"
+struct Range { int first, end; float factor; };
+__device__ float twice(float x)
+{
+    return x + x;
+}
+__global__ void k(float *out, const float *in, Range range)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= range.first && i < range.end)
+        out[i] = twice(in[i]) * range.factor
+            + powf(in[i], NUMBER);
+}
+int main()
+{
+    float *d;
+    cudaMalloc(&d, 128);
+    k<<<1, 32>>>(d, d, Range{0, 32, 1.0f});
+    printf(\"%s\\n\", cudaGetErrorString(cudaDeviceSynchronize()));
+    return cudaFree(d);
+}
+";
+
+const CL: &str = "\
+__kernel void reverse(__global float *out, __global const float *in, __local float *tile, float factor)
+{
+    int i = get_local_id(0), n = get_local_size(0);
+    tile[i] = exp2(in[get_global_id(0)]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = factor * tile[n - 1 - i];
+}
+";
+
+fn scratch() -> Scratch {
+    let scratch = Scratch::with(&[("k.cu", CU), ("r.cl", CL)]);
+    std::fs::create_dir(scratch.path("include")).unwrap();
+    scratch.write("include/number.h", b"#define NUMBER 3.0f\n");
+    scratch
+}
+
+/// first = 1, end = 3, factor = 2.0: the bytes of the structure.
+const RUN: &str = "k.cu --config gpu --workgroup 32 --param 4096 --param 0 --param hex:010000000300000000000040 \
+                   --fill-iota 0:f32:32:1";
+
+#[test]
+fn a_program_runs_unchanged_and_every_command_takes_it() {
+    if !clang() {
+        return;
+    }
+    let scratch = scratch();
+    let after = "-- -Iinclude";
+    // 2i * 2 + i^3: in lanes 1 and 2 alone.
+    let out = scratch.out(&format!("{RUN} --functional --dump-f32 4096:4 {after}"));
+    assert!(out.contains("0 5 16 0") || out.contains("0.0 5.0 16.0 0.0"), "{out}");
+    for command in [
+        "check k.cu",
+        "asm k.cu -o x.wbin",
+        "dis k.cu",
+        "dis --ir k.cu",
+        "explain k.cu --no-check --config tiny --workgroup 32 --param 4096 --param 0 --param hex:010000000300000000000040",
+        "debug k.cu --config tiny --workgroup 32 --param 4096 --param 0 --param 1 --param 3 --param 2.0 -x continue",
+    ] {
+        scratch.out(&format!("{command} {after}"));
+    }
+    let dis = scratch.out(&format!("dis k.cu {after}"));
+    assert!(dis.contains("out[i] = twice(in[i]) * range.factor") && dis.contains("return x + x;"), "{dis}");
+    assert!(!dis.contains("ld.param"), "{dis}");
+    // A launch file names buffers, and folders of its own.
+    scratch.write(
+        "k.ron",
+        br#"(source: "k.cu", clang: ["-Iinclude"],
+            buffers: (input: (type: f32, contents: each("i"), length: 32), out: (type: f32, length: 32)),
+            steps: [run(grid: 1, workgroup: 32, arguments: ["out", "input", 0, 32, 1.0])],
+            expect: (out: (equals: each("2 * i + i * i * i"), tolerance: relative(1e-6))))"#,
+    );
+    let ran = scratch.run("k.ron --config tiny");
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn errors_of_the_compiler_have_their_place_and_those_of_the_translation_the_line_of_the_source() {
+    if !clang() {
+        return;
+    }
+    let scratch = scratch();
+    let ran = scratch.run("check k.cu");
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("clang rejects `k.cu`") && ran.err.contains("k.cu:3:10: fatal error"),
+        "{}",
+        ran.err
+    );
+    scratch.write("p.cu", b"#include <cstdio>\n__global__ void k(int n)\n{\n    printf(\"%d\\n\", n);\n}\n");
+    let ran = scratch.run("check p.cu");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("p.cu:4: `vprintf`") && ran.err.contains("printf is not taken"), "{}", ran.err);
+    let ran =
+        scratch.run(&RUN.replace("hex:010000000300000000000040", "hex:01000000030000000000004000000000"));
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    let ran = scratch.run(&format!("{} -- -Iinclude", RUN.replace("--param 4096", "--param 0x1_0000_1000")));
+    assert!(ran.code == 2 && ran.err.contains("device memory ends at 4 GiB"), "{}", ran.err);
+}
+
+#[test]
+fn opencl_runs_with_its_built_in_functions() {
+    if !clang() {
+        return;
+    }
+    let scratch = scratch();
+    let run = "r.cl --config gpu --workgroup 8 --grid 2 --dynamic-local 32 --param 4096 --param 0 --param 0 --param 0.5 \
+               --fill-iota 0:f32:16:1 --functional --dump-f32 4096:16";
+    let out = scratch.out(run);
+    assert!(out.contains("64 32 16 8") || out.contains("64.0 32.0 16.0 8.0"), "{out}");
+    assert!(scratch.out("dis r.cl").contains("barrier(CLK_LOCAL_MEM_FENCE);"));
+    let ran = scratch.run("check r.cl --cuda-compiler nvcc");
+    assert!(ran.code == 2 && ran.err.contains("compiles CUDA C++, and `r.cl` is OpenCL C"), "{}", ran.err);
+}
+
+/// No NVIDIA compiler is here: a script with its flags calls clang.
+#[cfg(unix)]
+#[test]
+fn the_compiler_of_nvidia_is_called_where_it_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    if !clang() {
+        return;
+    }
+    let scratch = scratch();
+    let script = "#!/bin/sh\necho \"$@\" >flags\nout=\nwhile [ $# -gt 1 ]; do [ \"$1\" = -o ] && out=$2; shift; done\n\
+                  printf '.version 7.8\\n.target sm_75\\n.address_size 64\\n.visible .entry k()\\n{\\nret;\\n}\\n' >$out\n";
+    scratch.write("nvcc", script.as_bytes());
+    std::fs::set_permissions(scratch.path("nvcc"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let out = scratch.out("check k.cu --cuda-compiler ./nvcc -- -DN=4");
+    assert!(out.contains("kernel k"), "{out}");
+    let flags = std::fs::read_to_string(scratch.path("flags")).unwrap();
+    assert!(flags.starts_with("-ptx -lineinfo") && flags.contains("-arch=sm_75 -DN=4"), "{flags}");
+    let ran = scratch.run("check k.cu --cuda-compiler ./no-such-nvcc");
+    assert!(ran.code == 2 && ran.err.contains("`./no-such-nvcc` does not run"), "{}", ran.err);
+}
