@@ -61,7 +61,8 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
     for rule in RULES.iter().filter(|r| !r.keys.iter().any(|&key| bad.contains(key)) && !(r.holds)(config)) {
         let values: Vec<String> = rule.keys.iter().map(|key| stated(key, &tree)).collect();
         let (last, first) = values.split_last().expect("a rule has keys");
-        let message = format!("{} and {last}, but {}", first.join(", "), rule.law);
+        let first = if first.is_empty() { String::new() } else { format!("{} and ", first.join(", ")) };
+        let message = format!("{first}{last}, but {}", rule.law);
         let paths = rule.keys.iter().map(|&key| key.to_owned()).collect();
         let hint = rule.hint.map(|hint| hint(config));
         problems.push(Problem { severity: rule.severity, paths, message, hint });

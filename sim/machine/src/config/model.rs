@@ -300,6 +300,10 @@ sections! {
         /// Workgroups handed out a cycle, over all cores.
         #[limits(range(1, 1024).of("workgroups a cycle"))]
         pub workgroups_per_cycle: u32,
+        /// Cycles from the launch of a kernel until the first workgroups go to the cores: what a GPU's front end and driver
+        /// need between two kernels.
+        #[limits(range(0, 1_000_000).of("cycles"))]
+        pub launch_cycles: u32,
         /// Cycles from the dispatcher to a core and back, each way.
         #[limits(range(1, MAX_LATENCY).of("cycles"))]
         pub latency_cycles: u32,

@@ -49,7 +49,8 @@ impl Queued {
 }
 
 /// Takes the contexts of its queue one after the other. Sends the workgroups of each in order of their linear index
-/// x + X·(y + Y·z), each to a core with a free workgroup slot that the policy picks (rule R1). A slot is free again when the core's message has arrived (rule R3).
+/// x + X·(y + Y·z), each to a core with a free workgroup slot that the policy picks (rule R1). A slot is free again when
+/// the core's message has arrived (rule R3).
 #[derive(Debug, Capture)]
 #[sound]
 pub(crate) struct Dispatcher {
@@ -70,6 +71,10 @@ pub(crate) struct Dispatcher {
     registered: Option<Plugged<dyn DispatchPolicy>>,
     #[spec]
     per_cycle: u32,
+    #[spec]
+    launch_cycles: Cycle,
+    /// The first cycle in which workgroups go to the cores.
+    ready_at: Cycle,
     last_done: Cycle,
     /// Cycle in which the first message of a core arrives.
     next_message: Cycle,
@@ -103,6 +108,8 @@ impl Dispatcher {
             policy: config.dispatcher.policy,
             registered: None,
             per_cycle: config.dispatcher.workgroups_per_cycle,
+            launch_cycles: Cycle::from(config.dispatcher.launch_cycles),
+            ready_at: 0,
             last_done: 0,
             next_message: NEVER,
         }
@@ -117,6 +124,7 @@ impl Dispatcher {
         self.free_slots = u64::from(resident) * self.cores.len() as u64;
         self.registered = registered(config, alone.launch().grid, resident);
         (self.announced, self.turn, self.last_done, self.next_message) = (0, 0, start, NEVER);
+        self.ready_at = start + self.launch_cycles;
     }
 
     /// Saves what is left of a run when it is over.
@@ -172,6 +180,7 @@ impl Dispatcher {
         now: Cycle,
     ) -> Result<(), Misfit> {
         Misfit::in_range(self.last_done <= now && may_plan(now, self.next_message), "last_done")?;
+        Misfit::in_range(may_plan(now, self.ready_at), "ready_at")?;
         self.check_links(cores.clone(), now)?;
         let mut under_way = 0;
         for (core, (links, &free)) in cores.zip(self.cores.iter().zip(&self.free)) {
@@ -204,7 +213,7 @@ impl Dispatcher {
                 self.receive(now);
             }
             for _ in 0..self.per_cycle {
-                if self.can_dispatch() {
+                if self.ready_at <= now && self.can_dispatch() {
                     self.dispatch_one(now);
                 }
             }
@@ -281,7 +290,8 @@ impl Dispatcher {
 
     /// First cycle from `from` on in which there is something to do, as far as the dispatcher knows.
     pub(crate) fn next_event(&self, from: Cycle) -> Cycle {
-        if self.can_dispatch() { from } else { self.next_message.max(from) }
+        let sends = if self.can_dispatch() { self.ready_at } else { NEVER };
+        sends.min(self.next_message).max(from)
     }
 
     /// True if every workgroup has ended.

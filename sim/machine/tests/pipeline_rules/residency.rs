@@ -61,6 +61,21 @@ fn r1_a_workgroup_takes_the_latency_to_its_core() {
 }
 
 #[test]
+fn r1_the_first_workgroup_goes_launch_cycles_after_the_launch() {
+    let run = |launch_cycles| {
+        let mut config = machine();
+        config.dispatcher.launch_cycles = launch_cycles;
+        let t = bench(&config).groups(2).run("a: nop\nhalt");
+        (t.all(0, "a", Fetch)[0], t.report.cycles)
+    };
+    let (first, cycles) = run(0);
+    for launch_cycles in [1, 700] {
+        let later = u64::from(launch_cycles);
+        assert_eq!(run(launch_cycles), (first + later, cycles + later));
+    }
+}
+
+#[test]
 fn r1_cores_take_turns() {
     let mut config = machine();
     config.cores = 3;

@@ -2,8 +2,8 @@
 
 use super::bench::{Bench, Grid, Issues};
 use super::kernels::{
-    KernelBody, L2_ELEMENTS, L2_ROUNDS, L2_THREADS, Lanes, STREAM_MARGIN, STRIDED_LOADS, arrays_counted,
-    fill, l1_laps_unrolled, l1_read, l2_read, stream, strided,
+    DirtyLines, KernelBody, L2_ELEMENTS, L2_ROUNDS, L2_THREADS, Lanes, STREAM_MARGIN, STRIDED_LOADS,
+    arrays_counted, dirty_lines, fill, l1_laps_unrolled, l1_read, l2_read, stream, strided,
 };
 use super::latency::last_cache_bytes;
 use super::quantity::{ElementType, StreamKernel};
@@ -70,7 +70,7 @@ pub(super) fn l1(
     let cores = if in_l1 { 1 } else { config.cores };
     let unrolled = l1_laps_unrolled(lane_bytes, steps);
     let laps = if in_l1 { (L1_LOADS / (2 * steps * unrolled)).max(8) } else { 2 };
-    let kernels = [l1_read(lane_bytes, steps), fill(false)];
+    let kernels = [l1_read(lane_bytes, steps), fill(DirtyLines::None)];
     let memory = vec![0; footprint as usize + fill_slack(config) as usize];
     let mut bench = Bench::new(config, &kernels, memory, stop)?;
     if !in_l1 {
@@ -92,7 +92,7 @@ pub(super) fn l2(config: &Config, footprint: u64, stop: Option<&'static AtomicBo
     let by_registers = core.register_file_bytes / (body.registers * 4 * L2_THREADS);
     let groups = (core.max_waves / waves).min(by_registers).min(core.max_workgroups).max(1);
     let memory = vec![0; footprint as usize + fill_slack(config) as usize];
-    let mut bench = Bench::new(config, &[body, fill(false)], memory, stop)?;
+    let mut bench = Bench::new(config, &[body, fill(DirtyLines::None)], memory, stop)?;
     // A footprint beyond all caches finds nothing there.
     if footprint <= last_cache_bytes(config) {
         fill_l2(&mut bench, 1, config, 0, footprint as u32)?;
@@ -140,8 +140,8 @@ pub(super) fn streams(
     let cached = last_cache_bytes(config) as u32;
     let first = (cached + fill_slack(config)).next_multiple_of(ARRAY_ALIGN);
     let memory = vec![0; first as usize + 4 * array as usize];
-    let mut bench = Bench::new(config, &[stream(kernel), fill(true)], memory, stop)?;
-    // In a long stream each line displaces one that was written. A read finds clean lines.
+    let mut bench = Bench::new(config, &[stream(kernel), fill(dirty_lines(kernel))], memory, stop)?;
+    // In a long stream each line displaces one of an earlier part of the stream.
     if kernel != StreamKernel::Read {
         fill_l2(&mut bench, 1, config, 0, cached)?;
     }

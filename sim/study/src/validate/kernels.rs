@@ -53,17 +53,45 @@ pub(crate) fn warm_chases() -> KernelBody {
     KernelBody { text, registers: 32 }
 }
 
+/// The lines that [`fill`] leaves dirty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DirtyLines {
+    /// None.
+    None,
+    /// One of so many, a power of two, spread by a hash.
+    OneOf(u32),
+}
+
 /// Every lane moves 16 bytes of each round, past the L1: fills the L2 with lines that are clean (`device_load_u128`) or
 /// dirty (`device_store_u128`). r0: start; r1: rounds; r2: bytes of a round.
-pub(crate) fn fill(stores: bool) -> KernelBody {
-    let moves =
-        if stores { "device_store_u128.uncached r4, r8\n" } else { "device_load_u128.uncached r8, r4\n" };
+pub(crate) fn fill(dirty: DirtyLines) -> KernelBody {
+    let (store, load) = ("device_store_u128.uncached r4, r8\n", "device_load_u128.uncached r8, r4\n");
+    let moves = match dirty {
+        DirtyLines::None => load.to_owned(),
+        DirtyLines::OneOf(1) => store.to_owned(),
+        // The upper bits of the Fibonacci hash of the number of a block of 128 bytes.
+        DirtyLines::OneOf(lines) => format!(
+            "mov_imm r5, 7\nshr r6, r4, r5\nmov_imm r5, 0x9E3779B9\nimul r6, r6, r5\nmov_imm r5, {}\nshr r6, r6, r5\n\
+             mov_imm r5, 0\nucmp_eq p2, r6, r5\nucmp_ne p3, r6, r5\n@p2 {store}@p3 {load}",
+            32 - lines.ilog2()
+        ),
+    };
     let text = format!(
         "{}mov_imm r5, 4\nshl r4, r4, r5\niadd r4, r4, r0\n{ONE_AND_ZERO}loop\n{moves}iadd r4, r4, r2\n{}",
         thread_number("r4"),
         until_zero("r1")
     );
     KernelBody { text, registers: 32 }
+}
+
+/// The lines that a long stream leaves dirty in the caches, of those that it has touched.
+pub(crate) fn dirty_lines(kernel: StreamKernel) -> DirtyLines {
+    match kernel {
+        StreamKernel::Read => DirtyLines::None,
+        StreamKernel::Init => DirtyLines::OneOf(1),
+        StreamKernel::Scale | StreamKernel::ThreePoint | StreamKernel::FivePoint => DirtyLines::OneOf(2),
+        StreamKernel::Triad => DirtyLines::OneOf(4),
+    }
 }
 
 /// Pairs of loads of [`l1_read`] between two tests of its counter, at most.
