@@ -217,7 +217,7 @@ fn a_chase_meets_each_level_in_its_footprint() {
         assert!((over(kib) - l2).abs() < 2.0, "{kib}: {} {l2}", over(kib));
     }
     let memory = value(&config, "level_latency", "level=memory");
-    let beyond = over(4 * bytes >> 10);
+    let beyond = over((4 * bytes) >> 10);
     assert!(memory > l2 + 20.0 && (beyond / memory - 1.0).abs() < 0.05, "{memory} {beyond}");
 }
 

@@ -299,8 +299,8 @@ impl Run<'_, '_> {
                 match order {
                     LaneOrder::Equal => own,
                     LaneOrder::Less => own - 1,
-                    LaneOrder::LessOrEqual => own | own - 1,
-                    LaneOrder::Greater => !(own | own - 1) & all,
+                    LaneOrder::LessOrEqual => own | (own - 1),
+                    LaneOrder::Greater => !(own | (own - 1)) & all,
                     LaneOrder::GreaterOrEqual => !(own - 1) & all,
                 }
             }

@@ -37,13 +37,13 @@ pub(super) fn beginning() -> String {
 /// All registers to the output of the thread; each NaN with the same bits.
 pub(super) fn ending() -> String {
     let mut text = String::new();
-    let mut place = 0;
+    let mut place: u32 = 0;
     for (class, count) in COUNTS {
         let (prefix, _) = class.names();
         for number in 0..count {
             let register = format!("{prefix}{number}");
             let bytes = if matches!(class, Class::Wide | Class::Double) { 8 } else { 4 };
-            place = (place + bytes - 1) / bytes * bytes;
+            place = place.next_multiple_of(bytes);
             let lines = match class {
                 Class::Half => vec![format!("st.global.u16 [%a4+{place}], {register};")],
                 Class::Word => vec![format!("st.global.u32 [%a4+{place}], {register};")],
