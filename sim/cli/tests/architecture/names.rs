@@ -11,7 +11,10 @@ fn declared(text: &str) -> Vec<String> {
     let name = |line: &str| {
         let mut words = line.trim_start().strip_prefix("pub ")?.split_whitespace();
         let rest = words.next().filter(|word| WORDS.contains(word)).and_then(|_| words.next())?;
-        rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().map(str::to_owned)
+        // A macro declares `$name`.
+        let name =
+            rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().filter(|name| !name.is_empty());
+        name.map(str::to_owned)
     };
     code.lines().filter_map(name).collect()
 }
@@ -41,7 +44,9 @@ fn public_types_of_the_machine_have_names_of_their_own() {
     texts.push(("x.rs".to_owned(), "m! {\n    pub enum Machine open M {\n}".to_owned()));
     assert_eq!(ambiguous(&texts)["Machine"].len(), 2);
     assert_eq!(
-        declared("pub fn struct_() {}\npub struct A<T>(T);\n    pub trait B: C {}\npub(crate) type D = u8;"),
+        declared(
+            "pub fn struct_() {}\npub struct $name;\npub struct A<T>(T);\n    pub trait B: C {}\npub(crate) type D = u8;"
+        ),
         ["A", "B"]
     );
 }

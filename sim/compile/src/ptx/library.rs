@@ -38,8 +38,10 @@ static PIECES: LazyLock<HashMap<&'static str, Piece>> = LazyLock::new(|| {
         } else if !line.starts_with(".global") {
             continue;
         }
-        let head = line.split(['[', '=']).next().unwrap_or_default();
-        let name = words(head).rfind(|word| word.starts_with("__"));
+        // A table's values follow its name. A function's name is the last of its line.
+        let values =
+            if line.starts_with(".func") { line.len() } else { line.find(['[', '=']).unwrap_or(line.len()) };
+        let name = words(&line[..values]).next_back();
         texts.extend(name.map(|name| (name, &TEXT[begin..start])));
     }
     let pieces = texts.iter().map(|(&name, &text)| {

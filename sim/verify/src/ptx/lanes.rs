@@ -4,37 +4,26 @@ use super::code::{Code, Shuffle, Together, Value};
 use super::run::{Run, State, WARP};
 
 impl Run<'_, '_> {
-    /// Lets the threads of a warp do together what all of a mask stand at.
-    pub(super) fn meet(&mut self, warp: usize) -> Result<(), String> {
-        let first = warp * WARP;
+    /// A thread stands at what it does together with others: if it is the last of them to come, they do it.
+    pub(super) fn meet(&mut self, thread: usize) -> Result<(), String> {
+        let first = thread / WARP * WARP;
         let at = |run: &Self, thread: usize| {
             let thread = &run.threads[thread];
             let frame = thread.frames.last().map(|frame| (thread.frames.len(), frame.function, frame.pc));
             (thread.state == State::Meets).then_some(frame).flatten()
         };
-        let Some(leader) = (first..first + WARP).rev().find(|&thread| at(self, thread).is_some()) else {
-            return Ok(());
-        };
-        // Groups of one warp may stand at several places: each is tried.
-        for leader in first..=leader {
-            let Some(place) = at(self, leader) else { continue };
-            let Code::Together(_, mask) = &self.inst(leader).code else { continue };
-            let mask = *mask;
-            let members = self.value(leader, mask);
-            if members >> (leader - first) & 1 == 0 {
-                return Err(format!(
-                    "{}: lane {} is not in its mask {members:#x}",
-                    self.place(leader),
-                    leader - first
-                ));
-            }
-            let lanes: Vec<usize> =
-                (0..WARP).filter(|lane| members >> lane & 1 == 1).map(|lane| first + lane).collect();
-            let is_there =
-                |&thread: &usize| at(self, thread) == Some(place) && self.value(thread, mask) == members;
-            if lanes.iter().all(is_there) {
-                self.together(&lanes)?;
-            }
+        let place = at(self, thread);
+        let Code::Together(_, mask) = &self.inst(thread).code else { return Ok(()) };
+        let mask = *mask;
+        let members = self.value(thread, mask);
+        let lane = thread - first;
+        if members >> lane & 1 == 0 {
+            return Err(format!("{}: lane {lane} is not in its mask {members:#x}", self.place(thread)));
+        }
+        let lanes = || (first..first + WARP).filter(|other| members >> (other - first) & 1 == 1);
+        if lanes().all(|other| at(self, other) == place && self.value(other, mask) == members) {
+            let lanes: Vec<usize> = lanes().collect();
+            self.together(&lanes)?;
         }
         Ok(())
     }

@@ -247,7 +247,7 @@ impl Run<'_, '_> {
                 return Err("too many instructions".to_owned());
             }
             match self.threads[thread].state {
-                State::Meets => self.meet(thread / WARP)?,
+                State::Meets => self.meet(thread)?,
                 State::Waits | State::Done => self.pass_barrier(),
                 State::Ready => {}
             }
