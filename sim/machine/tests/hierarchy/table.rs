@@ -666,25 +666,6 @@ fn dram() -> Vec<Sweep> {
             stores_and_loads(&every(64, 192), &every(64, 320)),
             &[("kernel.cycles", Any)],
         ),
-        sweep(
-            "dram.drain_low",
-            &[
-                ("l2.slices", "1"),
-                ("l2.slice_bytes", "2048"),
-                ("core.l1.mshrs", "16"),
-                ("core.lsu.pending_entries", "16"),
-                ("l2.mshrs", "16"),
-                ("l2.queue_entries", "16"),
-                ("dram.queue_entries", "16"),
-                ("dram.clock_mhz", "200"),
-                ("dram.policy", "fr_fcfs"),
-                ("dram.drain_high", "8"),
-            ],
-            "7",
-            "0",
-            stores_and_loads(&every(64, 192), &every(64, 320)),
-            &[("kernel.cycles", May), ("kernel.release_cycles", Any)],
-        ),
         sweep("dram.queue_entries", CHANNEL, "1", "16", at_once(&every(8, 2048), 4, 4), FASTER),
     ]
 }
