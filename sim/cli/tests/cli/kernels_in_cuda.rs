@@ -80,7 +80,7 @@ fn a_program_runs_unchanged_and_every_command_takes_it() {
         "dis k.cu",
         "dis --ir k.cu",
         "explain k.cu --no-check --config tiny --workgroup 32 --param 4096 --param 0 --param hex:010000000300000000000040",
-        "debug k.cu --config tiny --workgroup 32 --param 4096 --param 0 --param 1 --param 3 --param 2.0 -x continue",
+        "debug k.cu --config tiny --workgroup 32 --param 4096 --param 0 --param hex:010000000300000000000040 -x continue",
     ] {
         scratch.out(&format!("{command} {after}"));
     }
@@ -92,7 +92,7 @@ fn a_program_runs_unchanged_and_every_command_takes_it() {
         "k.ron",
         br#"(source: "k.cu", clang: ["-Iinclude"],
             buffers: (input: (type: f32, contents: each("i"), length: 32), out: (type: f32, length: 32)),
-            steps: [run(grid: 1, workgroup: 32, arguments: ["out", "input", 0, 32, 1.0])],
+            steps: [run(grid: 1, workgroup: 32, arguments: ["out", "input", "hex:00000000200000000000803f"])],
             expect: (out: (equals: each("2 * i + i * i * i"), tolerance: relative(1e-6))))"#,
     );
     let ran = scratch.run("k.ron --config tiny");
