@@ -35,16 +35,20 @@ pub(crate) fn bound(flag: Option<u64>) -> Option<u64> {
     flag.filter(|&n| n > 0)
 }
 
+/// The number that a flag states of things that run at the same time; 0 and none state as many as the host has processors.
+pub(crate) fn parallel(flag: Option<u32>) -> usize {
+    match flag {
+        None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
+        Some(count) => count as usize,
+    }
+}
+
 /// Bounds and threads from the flags.
 pub(crate) fn run_options(args: &MachineArgs) -> RunOptions {
-    let threads = match args.threads {
-        None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
-        Some(threads) => threads as usize,
-    };
     RunOptions {
         max_cycles: bound(args.max_cycles),
         max_instructions: bound(args.max_instructions),
-        threads,
+        threads: parallel(args.threads),
         looks_after: Some(LOOKS_AFTER),
         stop: Some(interrupt::stop()),
         ..RunOptions::UNBOUNDED

@@ -1,6 +1,7 @@
 //! `wave-sim validate`: machines held to published measurements of real GPUs.
 
 use super::args::SetArgs;
+use super::execute::parallel;
 use super::progress::{counting, tell};
 use super::terminal::Terminal;
 use super::{Ended, Exit, files, folders, inputs, interrupt};
@@ -23,7 +24,7 @@ pub(crate) struct ValidateArgs {
     /// A machine: a file, or a preset's name; may be repeated [default: every preset with published measurements]
     #[arg(long, value_name = "CONFIG")]
     pub config: Vec<String>,
-    /// What differs from all configurations.
+    /// Parameters of all configurations.
     #[command(flatten)]
     pub set: SetArgs,
     /// Published measurements [default: those of the preset of the same name]
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &ValidateArgs, terminal: &Terminal) -> Ended {
         folders::check(folder, "--save")?;
     }
     let works = works(args, &topics, terminal)?;
-    let simulated = simulate_all(&works, threads(args.threads));
+    let simulated = simulate_all(&works, parallel(args.threads));
     if interrupt::is_asked() {
         return Ok(Exit::Fault);
     }
@@ -167,13 +168,6 @@ fn nothing(published: &Published, args: &ValidateArgs) -> Diagnostic {
         (None, false) => format!("they have {}", topics.join(", ")),
     };
     Diagnostic::error(message).hint(hint)
-}
-
-fn threads(flag: Option<u32>) -> usize {
-    match flag {
-        None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
-        Some(threads) => threads as usize,
-    }
 }
 
 /// The simulated values of all points, in their order. The number of threads changes none of them.

@@ -12,6 +12,7 @@ pub mod optimize;
 pub mod report;
 pub mod results;
 pub mod sample;
+pub mod scatter;
 pub mod sensitivity;
 pub mod summary;
 pub mod sweep;

@@ -1,5 +1,6 @@
 //! What the tests of several crates share.
 
+pub mod clang;
 pub mod drawn;
 pub mod environment;
 pub mod golden;

@@ -1,6 +1,7 @@
 //! The flags of `wave-sim sweep`.
 
 use crate::args::{DataSize, LaunchArgs};
+use crate::execute::parallel;
 use crate::values;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -50,10 +51,7 @@ pub(crate) struct PlanArgs {
 impl PlanArgs {
     /// Points that run at the same time.
     pub(crate) fn jobs(&self) -> usize {
-        match self.jobs {
-            None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
-            Some(jobs) => jobs as usize,
-        }
+        parallel(self.jobs)
     }
 }
 

@@ -3,19 +3,7 @@
 use super::scratch::{Scratch, without_host};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use wave_compile::c;
-
-/// True if clang is there. Without it a test fails, unless the variable says that tests may go without.
-fn clang() -> bool {
-    if c::skipped() {
-        eprintln!("skipped: {} is set", c::SKIP_VARIABLE);
-        return false;
-    }
-    match c::version(&c::CompileOptions::default()) {
-        Ok(_) => true,
-        Err(error) => panic!("{}\n(set {}=1 to go without clang)", error.render(false), c::SKIP_VARIABLE),
-    }
-}
+use wave_testing::clang::clang;
 
 /// A kernel that does not compile without `-D` and `-I`.
 const FLAGS: &str = "\

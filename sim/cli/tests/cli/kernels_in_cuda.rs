@@ -2,19 +2,7 @@
 //! library, flags, and NVIDIA's compiler where one is named.
 
 use super::scratch::Scratch;
-use wave_compile::c;
-
-/// True if clang is there. Without it a test fails, unless the variable says that tests may go without.
-fn clang() -> bool {
-    if c::skipped() {
-        eprintln!("skipped: {} is set", c::SKIP_VARIABLE);
-        return false;
-    }
-    match c::version(&c::CompileOptions::default()) {
-        Ok(_) => true,
-        Err(error) => panic!("{}\n(set {}=1 to go without clang)", error.render(false), c::SKIP_VARIABLE),
-    }
-}
+use wave_testing::clang::clang;
 
 /// A program with the host's half, a header, a structure and a function of the device library.
 const CU: &str = "\

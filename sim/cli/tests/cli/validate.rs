@@ -111,7 +111,7 @@ fn a_point_that_cannot_run_is_no_success() {
     assert!(ran.out.contains("2 points did not run"), "{}", ran.out);
 }
 
-/// What the presets keep today of their quick points.
+/// The bounds that the presets keep today on their quick points.
 #[test]
 fn presets_keep_their_bounds_on_quick_points() {
     let scratch = Scratch::new();

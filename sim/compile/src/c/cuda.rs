@@ -51,7 +51,7 @@ pub(super) fn build(
 }
 
 impl PtxLanguage {
-    /// What needs a compiler, for messages.
+    /// The kernels that need a compiler, for messages.
     fn kernels(self) -> &'static str {
         match self {
             PtxLanguage::Cuda => "kernels in CUDA C++",

@@ -25,7 +25,7 @@ pub const SKIP_VARIABLE: &str = "WAVE_SIM_SKIP_CLANG";
 /// The oldest clang that is taken.
 pub const OLDEST_CLANG: u32 = 14;
 
-/// What needs clang, for messages.
+/// The kernels that need clang, for messages.
 const KERNELS: &str = "kernels in C";
 
 /// How a source is compiled.
@@ -65,7 +65,7 @@ pub enum PtxLanguage {
 pub struct BuiltPtx {
     /// The text of the module.
     pub ptx: String,
-    /// What the compiler warns of, as it says it.
+    /// Warnings of the compiler, in its words.
     pub warnings: Vec<Diagnostic>,
 }
 

@@ -9,15 +9,4 @@ mod lines;
 mod quality;
 mod suite;
 
-/// True if clang is there. Without it a test fails, unless the variable says that tests may go without.
-fn clang() -> bool {
-    use wave_compile::c;
-    if c::skipped() {
-        eprintln!("skipped: {} is set", c::SKIP_VARIABLE);
-        return false;
-    }
-    match c::version(&c::CompileOptions::default()) {
-        Ok(_) => true,
-        Err(error) => panic!("{}\n(set {}=1 to go without clang)", error.render(false), c::SKIP_VARIABLE),
-    }
-}
+use wave_testing::clang::clang;

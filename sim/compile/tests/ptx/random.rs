@@ -8,7 +8,7 @@ use wave_verify::ptx::{self, Call, Region};
 /// Seeds of a run of the test; `WAVE_SIM_PTX_SEEDS=FIRST..END` names others.
 const SEEDS: std::ops::Range<u64> = 0..200;
 
-/// What the interpreter leaves in memory.
+/// The memory after a run of the interpreter.
 fn interpreted(kernel: &Kernel, seed: u64) -> Result<Vec<u8>, String> {
     let module = ptx::parse(&kernel.text())?;
     let mut memory = kernel.memory.clone();
@@ -28,18 +28,22 @@ fn interpreted(kernel: &Kernel, seed: u64) -> Result<Vec<u8>, String> {
     Ok(memory)
 }
 
-/// What the compiled kernel leaves there. Half of the seeds have instructions for f64, some few registers.
-fn compiled(kernel: &Kernel, seed: u64) -> Result<Vec<u8>, String> {
-    let run = Run {
+/// The launch of a kernel.
+fn run_of(kernel: &Kernel) -> Run<'static> {
+    Run {
         kernel: ENTRY,
         grid: kernel.grid,
         threads: kernel.threads,
         dynamic: kernel.shared_bytes(),
         arguments: vec![BUFFERS, 0, kernel.scalar],
-    };
+    }
+}
+
+/// The memory after a run of the compiled kernel. Half of the seeds have instructions for f64, some few registers.
+fn compiled(kernel: &Kernel, seed: u64) -> Result<Vec<u8>, String> {
     let registers = [None, None, Some(48), Some(96)][(seed / 2 % 4) as usize];
     let settings = Settings { f64_instructions: seed % 2 == 1, registers, ..Settings::default() };
-    run_with(&kernel.text(), &run, &kernel.memory, settings)
+    run_with(&kernel.text(), &run_of(kernel), &kernel.memory, settings)
 }
 
 /// The first byte that differs, or what else went wrong.
@@ -96,18 +100,11 @@ fn a_changed_kernel_is_found() {
     let mut found = 0;
     for seed in 0..12 {
         let kernel = Kernel::new(seed);
-        let run = Run {
-            kernel: ENTRY,
-            grid: kernel.grid,
-            threads: kernel.threads,
-            dynamic: kernel.shared_bytes(),
-            arguments: vec![BUFFERS, 0, kernel.scalar],
-        };
         // The places of threads are sums too: only what comes after them changes.
         let text = kernel.text();
         let (start, rest) = text.split_at(text.find("ld.global").expect("it loads its input"));
         let changed = format!("{start}{}", change(rest.to_owned()));
-        let memory = run_with(&changed, &run, &kernel.memory, Settings::default());
+        let memory = run_with(&changed, &run_of(&kernel), &kernel.memory, Settings::default());
         found += u32::from(memory.ok() != interpreted(&kernel, seed).ok());
     }
     assert!(found >= 6, "{found} of 12");

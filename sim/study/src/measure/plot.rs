@@ -1,6 +1,7 @@
 //! Plots as SVG: lines over a logarithmic x axis in powers of two, or bars with names. Only what the
 //! measurements need.
 
+use crate::scatter::escape;
 use std::fmt::Write;
 
 /// A plot of lines over a logarithmic x axis, or of bars; y begins at 0.
@@ -167,8 +168,4 @@ fn binary(value: f64) -> String {
         v if v >= 1024.0 => format!("{}Ki", v / 1024.0),
         v => format!("{v}"),
     }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
 }

@@ -94,18 +94,20 @@ pub(crate) fn dirty_lines(kernel: StreamKernel) -> DirtyLines {
     }
 }
 
-/// Pairs of loads of [`l1_read`] between two tests of its counter, at most.
-const L1_PAIRS: u32 = 8;
+/// Pairs of loads of [`l1_read`] between two tests of its counter, at most. Wide loads take four times the registers.
+const fn l1_pairs(lane_bytes: u32) -> u32 {
+    if lane_bytes == 16 { 4 } else { 8 }
+}
 
 /// One workgroup reads two arrays over and over: the sum of the products of their elements. `steps` is the number of
 /// elements of a lane in each array. r0: address of the second array; r1: laps; r2: bytes of a step.
 pub(crate) fn l1_read(lane_bytes: u32, steps: u32) -> KernelBody {
     let wide = lane_bytes == 16;
     let (load, words) = if wide { ("device_load_u128", 4) } else { ("device_load_u32", 1) };
-    let most = if wide { L1_PAIRS / 2 } else { L1_PAIRS };
+    let most = l1_pairs(lane_bytes);
     // A short lap is unrolled as a whole, several times; a long one in parts.
     let pairs = (1..=most.min(steps)).rev().find(|pairs| steps.is_multiple_of(*pairs)).unwrap_or(1);
-    let laps_unrolled = if pairs == steps { (most / steps).max(1) } else { 1 };
+    let laps_unrolled = l1_laps_unrolled(lane_bytes, steps);
     let first = 34;
     let (mut loads, mut sums) = (String::new(), String::new());
     let mut at: u32 = first;
@@ -140,8 +142,7 @@ pub(crate) fn l1_read(lane_bytes: u32, steps: u32) -> KernelBody {
 
 /// Laps of [`l1_read`] in a round of its outer loop.
 pub(crate) fn l1_laps_unrolled(lane_bytes: u32, steps: u32) -> u32 {
-    let most = if lane_bytes == 16 { L1_PAIRS / 2 } else { L1_PAIRS };
-    if steps <= most { (most / steps).max(1) } else { 1 }
+    (l1_pairs(lane_bytes) / steps).max(1)
 }
 
 /// Elements that a lane of [`l2_read`] reads.

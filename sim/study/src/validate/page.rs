@@ -1,8 +1,9 @@
 //! The report of a validation as one HTML page, with the plot in it.
 
-use super::scatter::{escape, svg};
+use super::scatter::svg;
 use super::summary::{Validation, ValidationSection};
 use super::text::{CELLS, FIGURES, cells, conclusion, figures, verdict};
+use crate::scatter::escape;
 use std::fmt::Write;
 
 const STYLE: &str = "body{font-family:sans-serif;max-width:60em;margin:2em auto;padding:0 1em}\

@@ -2,6 +2,7 @@
 
 use super::published::PointUse;
 use super::summary::{BoundVerdict, ErrorFigures, Held, Validation, ValidationSection};
+use crate::columns::aligned;
 use crate::summary::text::machine;
 use std::fmt::Write;
 use wave_machine::config::config_hash;
@@ -19,23 +20,9 @@ fn percent(value: f64) -> String {
     format!("{:.1} %", 100.0 * value)
 }
 
-/// Rows with their columns aligned: those of `right` to the right.
+/// Rows as lines in columns: those of `right` to the right.
 fn table(rows: &[Vec<String>], right: &[usize]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cell = |(column, cell): (usize, &String)| {
-            let width = widths[column];
-            if right.contains(&column) { format!("{cell:>width$}") } else { format!("{cell:width$}") }
-        };
-        let cells: Vec<String> = row.iter().enumerate().map(cell).collect();
-        _ = writeln!(text, "{}", cells.join("  ").trim_end());
-    }
-    text
+    aligned(rows, |column| right.contains(&column)).join("\n") + "\n"
 }
 
 /// The cells of a point: quantity, point, published, simulated, ratio, unit, verdict.
