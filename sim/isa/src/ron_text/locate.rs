@@ -118,7 +118,7 @@ impl Scanner<'_> {
     /// Skips white space and comments.
     fn blanks(&mut self) -> Option<()> {
         loop {
-            self.take_while(char::is_whitespace);
+            self.take_while(|c| c.is_whitespace() || matches!(c, '\u{200E}' | '\u{200F}'));
             if self.take("//") {
                 self.take_while(|c| c != '\n');
             } else if self.take("/*") {
@@ -191,8 +191,8 @@ impl Scanner<'_> {
             self.at = end;
             return self.close(index, Shape::Word);
         }
-        if self.text[name.clone()] == *"Some" {
-            // `Some(x)` and `x` mean the same where a value is optional.
+        // `Some(x)` and `x` mean the same where a value is optional; `Some(key: x)` is `(key: x)`.
+        if self.text[name.clone()] == *"Some" && !self.begins_fields() {
             let Entry { path, key, parent, .. } = self.found.entries.pop()?;
             self.brackets.push(self.at);
             self.at += 1;
@@ -207,6 +207,16 @@ impl Scanner<'_> {
         self.found.entries[index].name = Some(name);
         let shape = self.fields(index)?;
         self.close(index, shape)
+    }
+
+    /// True if a key follows the parenthesis here.
+    fn begins_fields(&mut self) -> bool {
+        let start = self.at;
+        self.at += 1;
+        let key = self.blanks().and_then(|()| self.identifier()).and_then(|_| self.blanks());
+        let found = key.is_some() && self.take(":");
+        self.at = start;
+        found
     }
 
     fn identifier(&mut self) -> Option<Range<usize>> {
@@ -327,6 +337,8 @@ mod tests {
         assert_eq!(value(text, "cores"), "0x1_0");
         assert_eq!(value(text, "units[1].lanes"), "16");
         assert_eq!(value(text, "core"), "Core(issue: (width: Some(4),),)");
+        assert_eq!(value("(core: Some( /* x */ issue: Some((width: 4))))", "core.issue.width"), "4");
+        assert_eq!(value("(cores:\u{200E}4\u{200F})", "cores"), "4");
     }
 
     #[test]

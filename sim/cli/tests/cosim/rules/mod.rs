@@ -30,8 +30,11 @@ struct Rule {
 }
 
 /// Rules that do not apply to the machine of `rtl.ron`, and why.
-const ELSEWHERE: &[(&str, &str)] =
-    &[("P2", "the RTL has one scheduler"), ("I7", "an account of the simulator; the RTL counts nothing")];
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("P2", "the RTL has one scheduler"),
+    ("I7", "an account of the simulator; the RTL counts nothing"),
+    ("L9", "the L1 of the RTL has no banks"),
+];
 
 /// A line, repeated `n` times.
 fn times(n: usize, line: &str) -> String {
