@@ -192,7 +192,7 @@ pub(crate) fn run_ahead(
                     ExecutionError::Fault(fault) => Some(fault.clone()),
                     _ => None,
                 };
-                let outcome = outcome(error, &launch, &work.program, args).of_launch(number, all);
+                let outcome = untimed_outcome(error, &launch, &work.program, args).of_launch(number, all);
                 let printed = output.read(&work.memory, &marks);
                 let executed = executed(work, (outcome, printed), launches);
                 return Ahead::Over(Box::new(Executed { fault, ..executed }));
@@ -240,7 +240,12 @@ fn step(
 }
 
 /// Describes why a launch did not end.
-fn outcome(error: ExecutionError, launch: &Launch, program: &Program, args: &MachineArgs) -> Outcome {
+pub(crate) fn untimed_outcome(
+    error: ExecutionError,
+    launch: &Launch,
+    program: &Program,
+    args: &MachineArgs,
+) -> Outcome {
     let code = &program.kernels[launch.kernel];
     let kernel = &code.name;
     let stopped = |what: &str, standstill: Standstill| {

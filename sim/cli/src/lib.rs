@@ -18,6 +18,8 @@ mod explain;
 mod files;
 mod folders;
 mod functional;
+#[cfg(unix)]
+mod host;
 mod host_memory;
 mod inputs;
 mod instances;
@@ -140,6 +142,11 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     let ended = match cli.command {
+        #[cfg(unix)]
+        Some(Command::Run(args)) => match host::run(&args, &terminal) {
+            Ok(code) => return code,
+            Err(wrong) => Err(wrong),
+        },
         Some(command) => other(&command, &terminal),
         None => session::run(&cli.run, &terminal),
     };
@@ -179,7 +186,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim new|asm|dis|check|ptx|silicon|debug|litmus|cosim|compare|explain|sensitivity|measure|validate|sweep|trace|wasm|header|config|stats|completions ...
+       wave-sim new|run|asm|dis|check|ptx|silicon|debug|litmus|cosim|compare|explain|sensitivity|measure|validate|sweep|trace|wasm|header|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -188,6 +195,8 @@ Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --
 fn other(command: &Command, terminal: &Terminal) -> Ended {
     match command {
         Command::New(args) => new::run(args, terminal),
+        #[cfg(unix)]
+        Command::Run(_) => unreachable!("its exit code is that of the program"),
         Command::Asm { input, output, source } => {
             let settings = Settings { source: source.options(), ..Settings::default() };
             programs::assemble(input, output.as_deref(), &settings, terminal)

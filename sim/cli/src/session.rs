@@ -355,7 +355,7 @@ pub(crate) fn complain(run: &Run, terminal: &Terminal) {
 }
 
 /// Every statistic of a run; `None` if no launch has ended. `untimed`: those that have a meaning without timing.
-fn statistics(run: &Run, untimed: bool, config: &Config) -> Option<String> {
+pub(crate) fn statistics(run: &Run, untimed: bool, config: &Config) -> Option<String> {
     match untimed {
         true => untimed::total(&run.untimed).map(|total| untimed::statistics(&total, config)),
         false => run.total().map(|total| text::statistics(&total, config)),

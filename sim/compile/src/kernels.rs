@@ -19,10 +19,10 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use wave_isa::WORD_BYTES;
 use wave_isa::diagnostic::{Diagnostic, Severity};
-use wave_isa::program::{self, Binding, Parameter, ParameterType, Pointer, Program, named};
+use wave_isa::program::{self, Binding, Parameter, ParameterType, Pointer, Program, named, relocate};
 use wave_isa::suggest::did_you_mean;
-use wave_isa::{Inst, Op, WORD_BYTES};
 
 /// What the user asks for.
 #[derive(Debug, Clone, Default)]
@@ -436,18 +436,6 @@ fn output(module: &Module) -> program::Output {
         u32::try_from(global.initial.bits()).ok().filter(|_| !global.is_mutable)
     };
     program::Output { printed: address("__wave_output"), heap_full: address("__wave_heap_full") }
-}
-
-/// Moves the targets of calls by so many bytes.
-fn relocate(code: &mut [u32], bytes: u32) {
-    let mut word = 0;
-    while let Some(rest) = code.get(word..).filter(|rest| !rest.is_empty()) {
-        let inst = Inst::decode(rest).expect("the back end makes valid instructions");
-        if inst.op == Op::Call {
-            code[word + 1] += bytes;
-        }
-        word += inst.words() as usize;
-    }
 }
 
 fn parameter(ty: Type) -> Parameter {

@@ -18,6 +18,9 @@ use std::path::PathBuf;
 pub(crate) enum Command {
     /// Make a folder with a kernel, its launch file and commands to begin with
     New(NewArgs),
+    /// Run an unmodified program for CUDA or OpenCL, its kernels on a simulated machine
+    #[cfg(unix)]
+    Run(Box<crate::host::HostArgs>),
     /// Assemble a kernel file into a WBIN container
     Asm {
         /// Assembly file

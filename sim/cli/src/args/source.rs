@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use wave_compile::c::CompileOptions;
 use wave_compile::pica::{Float, PicaOptions};
+use wave_compile::ptx::PtxOptions;
 use wave_compile::rwasm::RwasmOptions;
 use wave_compile::shader::{self, ShaderOptions};
 use wave_compile::source::{Format, PicaCode, SourceOptions};
@@ -97,6 +98,7 @@ impl SourceArgs {
                 separate_rounding: self.contract == Some(Switch::Off),
                 undefined_workgroup: self.zero_workgroup == Some(Switch::Off),
             },
+            ptx: PtxOptions::default(),
             c: CompileOptions {
                 flags: self.clang.clone(),
                 nvcc: self.cuda_compiler.clone().filter(|compiler| compiler.as_os_str() != "clang"),

@@ -6,8 +6,6 @@ use super::table::Meaning;
 use super::tree::{Initial, Operand, OperandKind, StateSpace, Statement, Tree, Variable, VariableId};
 use std::collections::{BTreeSet, HashMap};
 
-/// The address of the first variable in device memory. None lies at address 0, which is no address in C.
-const FIRST: u64 = 1024;
 /// Most bytes of the variables of a module.
 const MOST_DEVICE: u64 = 1 << 31;
 /// Most bytes of workgroup memory, and of memory of a thread.
@@ -35,9 +33,10 @@ fn is_device(space: StateSpace) -> bool {
 }
 
 impl DeviceLayout {
-    pub(super) fn new(tree: &Tree) -> Result<DeviceLayout, Wrong> {
+    pub(super) fn new(tree: &Tree, first: u32) -> Result<DeviceLayout, Wrong> {
         let mut layout = DeviceLayout::default();
-        let mut end = FIRST;
+        let first = u64::from(first);
+        let mut end = first;
         let mut place = |variable: &Variable| -> Result<u32, Wrong> {
             let address = end.next_multiple_of(u64::from(variable.alignment.max(1)));
             end = address + variable.size();
@@ -87,10 +86,21 @@ impl DeviceLayout {
                 layout.data.push((address, bytes));
             }
         }
-        if end > FIRST {
+        if end > first {
             layout.end = end;
         }
         Ok(layout)
+    }
+
+    /// The variables that a program can name: name, address, bytes.
+    pub(super) fn named(&self, tree: &Tree) -> Vec<(String, u32, u64)> {
+        let mut all: Vec<(String, u32, u64)> = Vec::new();
+        for (number, variable) in tree.variables.iter().enumerate().filter(|(_, one)| !one.is_extern) {
+            if let Some(&address) = self.addresses.get(&number) {
+                all.push((variable.name.clone(), address, variable.size()));
+            }
+        }
+        all
     }
 
     /// What a variable holds at the start.

@@ -73,6 +73,44 @@ impl Wrong {
     }
 }
 
+/// How PTX is decoded.
+#[derive(Debug, Clone, Copy)]
+pub struct PtxOptions {
+    /// The address of the first variable in device memory.
+    pub first_variable: u32,
+}
+
+impl Default for PtxOptions {
+    /// No variable lies at address 0, which is no address in C.
+    fn default() -> PtxOptions {
+        PtxOptions { first_variable: 1024 }
+    }
+}
+
+/// The value of a parameter of an entry, as hosts hand it over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PtxParameter {
+    /// Its bytes. In the registers of a launch they take whole words.
+    pub bytes: u32,
+    /// Their alignment in a buffer of all values.
+    pub alignment: u32,
+    /// The memory that it points to, where the text says so: that of OpenCL C does.
+    pub points_to: Option<PtxSpace>,
+    /// The alignment of that memory; 0 if the text does not say.
+    pub points_to_alignment: u32,
+}
+
+/// Memory that a parameter of a kernel points to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PtxSpace {
+    /// Device memory.
+    Global,
+    /// Device memory that nobody writes.
+    Const,
+    /// Memory of the workgroup.
+    Shared,
+}
+
 /// An entry that can run.
 #[derive(Debug, Clone)]
 pub struct PtxKernel {
@@ -80,6 +118,8 @@ pub struct PtxKernel {
     pub kernel: ExportedKernel,
     /// Names of its arguments.
     pub parameters: Vec<String>,
+    /// Its parameters as the text declares them: a structure is one.
+    pub declared: Vec<PtxParameter>,
     /// It is right with waves of [`WARP_THREADS`] lanes only.
     pub needs_warps: bool,
 }
@@ -93,6 +133,8 @@ pub struct Decoded {
     pub kernels: Vec<PtxKernel>,
     /// Entries that are not taken, and why.
     pub refused: Vec<(String, Diagnostic)>,
+    /// Variables in device memory: name, address, bytes.
+    pub variables: Vec<(String, u32, u64)>,
     /// The text, with the lines of its instructions; `None` if no user has written or seen it.
     pub listing: Option<Listing>,
     /// Lines of the source that the text was compiled of.
@@ -103,9 +145,9 @@ pub struct Decoded {
 ///
 /// # Errors
 /// What is wrong with the text. An entry with something that is not taken is in [`Decoded::refused`].
-pub fn decode(text: &str, file: &str) -> Result<Decoded, Diagnostic> {
+pub fn decode(text: &str, file: &str, options: PtxOptions) -> Result<Decoded, Diagnostic> {
     let located = |wrong: Wrong, text: &str, _: &SourceMap| wrong.diagnostic(text, file);
-    let mut decoded = decode_with(text, file, &located)?;
+    let mut decoded = decode_with(text, file, options, &located)?;
     // Each line is a place: that of its first byte.
     let starts = text.match_indices('\n').map(|(newline, _)| newline + 1);
     let places = [0].into_iter().chain(starts).map(|start| (Place(start as u32 + 1), start));
@@ -117,7 +159,7 @@ pub fn decode(text: &str, file: &str) -> Result<Decoded, Diagnostic> {
 ///
 /// # Errors
 /// As [`decode`].
-pub fn decode_compiled(text: &str, file: &str) -> Result<Decoded, Diagnostic> {
+pub fn decode_compiled(text: &str, file: &str, options: PtxOptions) -> Result<Decoded, Diagnostic> {
     let located = |wrong: Wrong, _: &str, lines: &SourceMap| {
         let line = lines
             .lines(Place(wrong.at.start as u32 + 1))
@@ -127,13 +169,18 @@ pub fn decode_compiled(text: &str, file: &str) -> Result<Decoded, Diagnostic> {
         let error = Diagnostic::error(format!("{at}: {}", wrong.message));
         wrong.hint.into_iter().fold(error, Diagnostic::hint)
     };
-    decode_with(text, file, &located)
+    decode_with(text, file, options, &located)
 }
 
 /// Says where something is wrong.
 type Locate<'a> = dyn Fn(Wrong, &str, &SourceMap) -> Diagnostic + 'a;
 
-fn decode_with(text: &str, file: &str, locate: &Locate<'_>) -> Result<Decoded, Diagnostic> {
+fn decode_with(
+    text: &str,
+    file: &str,
+    options: PtxOptions,
+    locate: &Locate<'_>,
+) -> Result<Decoded, Diagnostic> {
     let without_lines = |wrong: Wrong| locate(wrong, text, &SourceMap::default());
     let mut tree = parse::parse(text).map_err(without_lines)?;
     let needed = library::needed(&tree);
@@ -150,7 +197,7 @@ fn decode_with(text: &str, file: &str, locate: &Locate<'_>) -> Result<Decoded, D
         return Err(Diagnostic::error(format!("`{file}` has no kernel: it defines no .entry"))
             .hint("in CUDA, mark a function __global__"));
     }
-    let device = DeviceLayout::new(&tree).map_err(located)?;
+    let device = DeviceLayout::new(&tree, options.first_variable).map_err(located)?;
     let mut module = ir::Module::default();
     let memory = |space, pages| ir::Memory { space, page_bytes: 1, pages, most_pages: None };
     let ids = Memories {
@@ -184,6 +231,7 @@ fn decode_with(text: &str, file: &str, locate: &Locate<'_>) -> Result<Decoded, D
                         workgroup_size: function.required_threads,
                     },
                     parameters: made.parameters,
+                    declared: declared(function),
                     needs_warps: made.needs_warps,
                 });
             }
@@ -194,7 +242,35 @@ fn decode_with(text: &str, file: &str, locate: &Locate<'_>) -> Result<Decoded, D
     module.memories[ids.local] = ir::Memory::new(Space::Local, pages, Some(pages));
     let pages = u64::from(private).div_ceil(ir::PRIVATE_PAGE_BYTES);
     module.memories[ids.private] = ir::Memory::new(Space::Private, pages, Some(pages));
-    Ok(Decoded { module, kernels, refused, listing: None, lines })
+    let variables = device.named(&tree);
+    Ok(Decoded { module, kernels, refused, variables, listing: None, lines })
+}
+
+/// The parameters of an entry.
+fn declared(function: &tree::Function) -> Vec<PtxParameter> {
+    let parameter = |formal: &tree::Formal| match formal {
+        tree::Formal::Register(id) => {
+            let bytes = function.registers[id.0 as usize].1.bytes();
+            PtxParameter { bytes, alignment: bytes, points_to: None, points_to_alignment: 0 }
+        }
+        tree::Formal::Memory(own) => {
+            let variable = &function.variables[*own];
+            let pointee = variable.pointee.unwrap_or_default();
+            let points_to = match pointee.space {
+                Some(tree::StateSpace::Global) => Some(PtxSpace::Global),
+                Some(tree::StateSpace::Const) => Some(PtxSpace::Const),
+                Some(tree::StateSpace::Shared) => Some(PtxSpace::Shared),
+                _ => None,
+            };
+            PtxParameter {
+                bytes: variable.size() as u32,
+                alignment: variable.alignment.max(1),
+                points_to,
+                points_to_alignment: pointee.alignment,
+            }
+        }
+    };
+    function.parameters.iter().map(parameter).collect()
 }
 
 /// The entries of a module.

@@ -4,7 +4,7 @@ use super::Wrong;
 use super::lexer::{Number, Span, Token, number, tokens};
 use super::scope::Scopes;
 use super::tree::{
-    Body, Formal, Function, Initial, LocRow, RegisterId, SourcePlace, StateSpace, Tree, Variable,
+    Body, Formal, Function, Initial, LocRow, Pointee, RegisterId, SourcePlace, StateSpace, Tree, Variable,
 };
 use super::types::{Kind, PtxType, is_other_type};
 use wave_isa::suggest::did_you_mean;
@@ -446,6 +446,7 @@ impl<'a> Parser<'a> {
             bytes,
             alignment: alignment.unwrap_or(natural),
             initial,
+            pointee: None,
             is_extern,
             at,
         })
@@ -657,20 +658,21 @@ impl<'a> Parser<'a> {
         if self.dotted().and_then(StateSpace::from_name) != Some(StateSpace::Param) {
             return Err(Wrong::new(at, "expected a parameter: `.param` or `.reg`"));
         }
-        let (mut ty, mut alignment, mut points) = (None, None, false);
+        let (mut ty, mut alignment, mut pointee) = (None, None, None::<Pointee>);
         while let Some(name) = self.dotted() {
-            match name {
-                "align" => {
-                    let value = self.alignment()?;
-                    // That of what a pointer points to says nothing of the pointer.
-                    alignment = if points { alignment } else { Some(value) };
+            match (name, &mut pointee) {
+                // That of what a pointer points to says nothing of the pointer.
+                ("align", Some(pointee)) => pointee.alignment = self.alignment()?,
+                ("align", None) => alignment = Some(self.alignment()?),
+                ("ptr", _) => pointee = Some(Pointee::default()),
+                (name, Some(pointee)) if StateSpace::from_name(name).is_some() => {
+                    pointee.space = StateSpace::from_name(name);
                 }
-                "ptr" => points = true,
-                name => ty = self.type_or_space(name, ty)?,
+                (name, _) => ty = self.type_or_space(name, ty)?,
             }
         }
         let Some(ty) = ty else { return self.wrong("the type of a parameter") };
-        self.variable(StateSpace::Param, ty, 1, alignment, false)
+        Ok(Variable { pointee, ..self.variable(StateSpace::Param, ty, 1, alignment, false)? })
     }
 
     /// Registers of one declaration, up to its semicolon.

@@ -43,6 +43,14 @@ pub(super) enum Initial {
     Address { name: String, offset: i64, is_generic: bool, at: Span },
 }
 
+/// The memory that a parameter points to: `.ptr .shared .align 4`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Pointee {
+    pub(super) space: Option<StateSpace>,
+    /// 0 if the text does not say.
+    pub(super) alignment: u32,
+}
+
 /// A variable.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Variable {
@@ -54,6 +62,8 @@ pub(super) struct Variable {
     pub(super) bytes: Option<u64>,
     pub(super) alignment: u32,
     pub(super) initial: Vec<Initial>,
+    /// What a parameter points to, where the text says so.
+    pub(super) pointee: Option<Pointee>,
     /// Another module defines it.
     pub(super) is_extern: bool,
     pub(super) at: Span,

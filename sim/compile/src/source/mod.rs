@@ -8,9 +8,9 @@ pub use format::Format;
 
 use crate::c::{self, CompileOptions, PtxLanguage};
 use crate::encoding::{self, Listing, is_code};
-use crate::ir::{FunctionId, Module, Place, text, verify::verify};
+use crate::ir::{FunctionId, Module, Place, Space, text, verify::verify};
 use crate::pica::{self, PicaOptions};
-use crate::ptx::{self, PtxKernel};
+use crate::ptx::{self, PtxKernel, PtxOptions, PtxParameter};
 use crate::rwasm::{self, RwasmOptions};
 use crate::shader::{self, ShaderKernel, ShaderOptions};
 use crate::wasm::{self, ExportedKernel, SourceMap, UnknownImports};
@@ -38,6 +38,8 @@ pub struct SourceOptions {
     pub shader: ShaderOptions,
     /// How C and C++ are compiled.
     pub c: CompileOptions,
+    /// How PTX is decoded, also where it was compiled of a source.
+    pub ptx: PtxOptions,
 }
 
 /// What words of PICA200 code need beside themselves.
@@ -74,6 +76,8 @@ pub struct Source {
     shader: Vec<ShaderKernel>,
     /// Entries, if it is PTX.
     ptx: Vec<PtxKernel>,
+    /// Variables in device memory, if it is PTX: name, address, bytes.
+    variables: Vec<(String, u32, u64)>,
     /// Kernels that are not taken, and why.
     refused: Vec<(String, Diagnostic)>,
 }
@@ -120,7 +124,7 @@ impl Source {
         }
         let compiled = |language| {
             let built = c::compile_to_ptx(path, language, &options.c)?;
-            let source = Source::of_ptx(file.clone(), ptx::decode_compiled(&built.ptx, &file)?)?;
+            let source = Source::of_ptx(file.clone(), ptx::decode_compiled(&built.ptx, &file, options.ptx)?)?;
             Ok(Source { warnings: built.warnings, ..source })
         };
         let source = match format {
@@ -154,7 +158,8 @@ impl Source {
                     shader::decode_spirv(bytes, &file, &options.shader).map_err(|error| vec![error])?;
                 Source::of_shader(file, decoded)
             }
-            Format::Ptx => as_text().and_then(|text| Source::of_ptx(file.clone(), ptx::decode(text, &file)?)),
+            Format::Ptx => as_text()
+                .and_then(|text| Source::of_ptx(file.clone(), ptx::decode(text, &file, options.ptx)?)),
             Format::Cu => compiled(PtxLanguage::Cuda),
             Format::Cl => compiled(PtxLanguage::OpenCl),
             Format::Ir => as_text()
@@ -221,7 +226,31 @@ impl Source {
         let is_there = decoded.lines.files().iter().any(|file| source.found(file).is_some());
         let listing = decoded.listing.filter(|_| !is_there);
         let (ptx, refused, lines) = (decoded.kernels, decoded.refused, decoded.lines);
-        Source { is_kernel: true, parameters, ptx, refused, lines, listing, ..source }.verified()
+        let variables = decoded.variables;
+        Source { is_kernel: true, parameters, ptx, variables, refused, lines, listing, ..source }.verified()
+    }
+
+    /// The end of what the module has in device memory, bytes.
+    pub fn device_bytes(&self) -> u64 {
+        let memories = self.module.memories.values().filter(|memory| memory.space == Space::Device);
+        memories.map(|memory| memory.bytes()).max().unwrap_or(0)
+    }
+
+    /// The variables of PTX in device memory: name, address, bytes.
+    pub fn variables(&self) -> &[(String, u32, u64)] {
+        &self.variables
+    }
+
+    /// The parameters of a kernel in PTX, as hosts hand over their values.
+    pub fn declared(&self, kernel: &str) -> Option<&[PtxParameter]> {
+        let found = self.ptx.iter().find(|one| one.kernel.name == kernel);
+        found.map(|one| one.declared.as_slice())
+    }
+
+    /// Names of the kernels, also of those that are not taken.
+    pub fn kernel_names(&self) -> Vec<String> {
+        let refused = self.refused.iter().map(|(name, _)| name.clone());
+        self.kernels().into_iter().map(|kernel| kernel.name).chain(refused).collect()
     }
 
     /// Kernels that are not taken, and why.
@@ -267,6 +296,7 @@ impl Source {
             parameters: HashMap::new(),
             shader: Vec::new(),
             ptx: Vec::new(),
+            variables: Vec::new(),
             refused: Vec::new(),
         }
     }

@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::path::Path;
 use wave_compile::ir::verify::verify;
-use wave_compile::ptx::decode;
+use wave_compile::ptx::{PtxOptions, decode};
 
 /// The texts of the suite.
 fn texts() -> Vec<String> {
@@ -79,7 +79,7 @@ fn no_text_makes_it_panic() {
             }
         }
         let text = String::from_utf8_lossy(&text).into_owned();
-        match decode(&text, "k.ptx") {
+        match decode(&text, "k.ptx", PtxOptions::default()) {
             Ok(decoded) => {
                 taken += 1;
                 verify(&decoded.module).unwrap_or_else(|error| panic!("round {round}: {error}\n{text}"));

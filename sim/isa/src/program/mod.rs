@@ -7,6 +7,7 @@ pub mod check;
 pub mod dis;
 pub mod fault;
 pub(crate) mod launch;
+mod link;
 mod load;
 mod module;
 mod output;
@@ -24,6 +25,7 @@ pub use binding::Binding;
 pub use dis::{Listing, disassemble, disassemble_inst, listing};
 pub use fault::{Fault, FaultKind};
 pub use launch::Launch;
+pub use link::relocate;
 pub use load::{from_bytes, load, load_with_warnings, not_text, read_file};
 pub use module::{Module, Parameter, ParameterType, Pointer, PrivateMemory};
 pub use output::{Output, Printed};
@@ -111,6 +113,11 @@ pub fn named<'a>(names: impl Iterator<Item = &'a str> + Clone, wanted: &str) -> 
     }
     let mut found = names.enumerate().filter(|(_, name)| unmangled(name) == Some(wanted));
     found.next().filter(|_| found.next().is_none()).map(|(place, _)| place)
+}
+
+/// The name of a function in the source: the function's own name, if no C++ compiler has made it.
+pub fn source_name(name: &str) -> &str {
+    unmangled(name).unwrap_or(name)
 }
 
 /// The name of a function in the source, from that which a C++ compiler has made of it and of its types. `None` for other

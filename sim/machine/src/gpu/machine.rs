@@ -352,6 +352,29 @@ impl Machine {
         self.state.memory.host_memory()
     }
 
+    /// Lets the host change device memory between launches. The L2 has what is written, at no cost in time: that of copies is
+    /// not simulated.
+    ///
+    /// # Panics
+    /// While a launch runs.
+    pub fn with_memory<T>(&mut self, act: impl FnOnce(&mut [u8]) -> T) -> T {
+        assert!(!self.is_running(), "the host accesses memory between launches");
+        self.state.memory.lend(|memory| (act(memory), None))
+    }
+
+    /// Adds kernels to the program, between launches. The new program has to begin with the code and the kernels of the
+    /// old one, which may be in the caches.
+    ///
+    /// # Panics
+    /// While a launch runs, and if the new program begins with something else.
+    pub fn extend(&mut self, program: impl Into<Arc<Program>>) {
+        let program = program.into();
+        assert!(!self.is_running(), "kernels are added between launches");
+        assert!(program.code.starts_with(&self.program.code), "the old code stays where it is");
+        self.state.memory.put_code(&program.code);
+        self.program = program;
+    }
+
     /// Gives up the launch that runs, if one does, and returns device memory as the host sees it then.
     pub fn into_memory(mut self) -> Vec<u8> {
         self.abandon();

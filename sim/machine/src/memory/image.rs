@@ -28,6 +28,11 @@ impl Image {
         Image { geometry, memory, shared, code: code_bytes(code) }
     }
 
+    /// Replaces the code.
+    pub(super) fn put_code(&mut self, code: &[u32]) {
+        self.code = code_bytes(code);
+    }
+
     /// Device memory.
     pub(super) fn memory(&self) -> &[u8] {
         &self.memory

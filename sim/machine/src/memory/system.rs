@@ -366,6 +366,11 @@ impl MemorySystem {
         result
     }
 
+    /// Replaces the code of the program by code that begins with it. Lines of the caches that hold code stay.
+    pub(crate) fn put_code(&mut self, code: &[u32]) {
+        self.image.put_code(code);
+    }
+
     /// Removes and returns device memory as the host sees it.
     pub fn into_memory(mut self) -> Vec<u8> {
         self.host_memory();

@@ -3,6 +3,7 @@
 mod buffers;
 pub mod energy;
 pub mod json;
+pub mod launches;
 mod links;
 pub mod statistics;
 pub mod stuck;

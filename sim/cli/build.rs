@@ -1,0 +1,176 @@
+//! Makes the library that programs load under `wave-sim run`: `libwave_runtime.so`, which the executable contains.
+//!
+//! `sim/runtime` is compiled as a static library, and linked with an assembly file that gives its functions their names in
+//! CUDA and OpenCL. One library stands for several files of the vendors, so that a program that uses two of them has one
+//! connection. Programs ask for functions of libcudart by version, so each has its name once for each version; a function
+//! `wave13_NAME` takes the place of `wave_NAME` for version 13 alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Versions of libcudart: what functions of their own begin with, and the name of the version.
+const VERSIONS: [(&str, &str); 3] =
+    [("wave11_", "libcudart.so.11.0"), ("wave12_", "libcudart.so.12"), ("wave13_", "libcudart.so.13")];
+
+/// The version that `dlsym` finds.
+const DEFAULT_VERSION: &str = "libcudart.so.12";
+
+fn main() {
+    let sources = Path::new("../runtime/src");
+    println!("cargo::rerun-if-changed={}", sources.display());
+    println!("cargo::rerun-if-changed=build.rs");
+    let environment = |name: &str| std::env::var(name).unwrap_or_default();
+    let out = PathBuf::from(environment("OUT_DIR"));
+    let made = out.join("libwave_runtime.so");
+    let (system, processor) = (environment("CARGO_CFG_TARGET_OS"), environment("CARGO_CFG_TARGET_ARCH"));
+    let Some(jumps) = Jumps::of(&processor).filter(|_| system == "linux") else {
+        // `wave-sim run` says that there is no library for this system.
+        std::fs::write(&made, []).expect("cargo's folder can be written");
+        return;
+    };
+    let archive = out.join("libwave_runtime.a");
+    run(Command::new(environment("RUSTC"))
+        .args(["--edition", "2024", "--crate-name", "wave_runtime", "--crate-type", "staticlib"])
+        .args([
+            "-C",
+            "opt-level=s",
+            "-C",
+            "panic=abort",
+            "-C",
+            "relocation-model=pic",
+            "-C",
+            "codegen-units=1",
+        ])
+        .args(["--cap-lints", "allow", "--target", &environment("TARGET"), "-o"])
+        .arg(&archive)
+        .arg(sources.join("lib.rs")));
+    let functions = Functions::of(sources);
+    let (names, versions) = (out.join("names.s"), out.join("versions.map"));
+    std::fs::write(&names, functions.assembly(&jumps)).expect("cargo's folder can be written");
+    std::fs::write(&versions, functions.versions()).expect("cargo's folder can be written");
+    run(Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
+        .args(["-shared", "-Wl,-soname,libwave_runtime.so", "-Wl,--gc-sections", "-s", "-o"])
+        .arg(&made)
+        .arg(format!("-Wl,--version-script={}", versions.display()))
+        .arg(&names)
+        .arg(&archive)
+        .args(["-lpthread", "-ldl", "-lm", "-lgcc_s"]));
+}
+
+fn run(command: &mut Command) {
+    let status = command.status();
+    assert!(status.as_ref().is_ok_and(|status| status.success()), "{command:?}: {status:?}");
+}
+
+/// How a processor goes on in another function.
+struct Jumps {
+    jump: &'static str,
+    /// Loads an address as the first argument.
+    load: fn(&str) -> String,
+}
+
+impl Jumps {
+    fn of(processor: &str) -> Option<Jumps> {
+        match processor {
+            "x86_64" => Some(Jumps { jump: "jmp", load: |name| format!("lea {name}(%rip), %rdi") }),
+            "aarch64" => {
+                Some(Jumps { jump: "b", load: |name| format!("adrp x0, {name}\n add x0, x0, :lo12:{name}") })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The functions that the library has.
+struct Functions {
+    /// Names of CUDA's runtime API, with the symbols behind them, by version.
+    runtime: BTreeMap<String, BTreeMap<&'static str, String>>,
+    /// Those that are named and not there.
+    missing: Vec<String>,
+    /// Names of the driver API and of OpenCL, which have no versions.
+    others: BTreeSet<String>,
+}
+
+impl Functions {
+    fn of(sources: &Path) -> Functions {
+        let mut symbols = BTreeSet::new();
+        collect(sources, &mut symbols);
+        let mut runtime: BTreeMap<String, BTreeMap<&'static str, String>> = BTreeMap::new();
+        let mut others = BTreeSet::new();
+        for symbol in &symbols {
+            let Some(name) = symbol.strip_prefix("wave_").filter(|name| *name != "missing") else { continue };
+            if !name.trim_start_matches('_').starts_with("cuda") {
+                others.insert(name.to_owned());
+                continue;
+            }
+            let of_version = |(prefix, version): (&str, &'static str)| {
+                let own = format!("{prefix}{name}");
+                (version, if symbols.contains(&own) { own } else { symbol.clone() })
+            };
+            let symbols: BTreeMap<_, _> = VERSIONS.into_iter().map(of_version).collect();
+            // With a default stream for each thread, functions have these names.
+            for twin in [format!("{name}_ptsz"), format!("{name}_ptds")] {
+                runtime.insert(twin, symbols.clone());
+            }
+            runtime.insert(name.to_owned(), symbols);
+        }
+        let missing = std::fs::read_to_string(sources.join("cuda/missing.txt")).expect("the list is there");
+        Functions { runtime, missing: missing.lines().map(str::to_owned).collect(), others }
+    }
+
+    /// Each name as a function that goes on in the one behind it.
+    fn assembly(&self, Jumps { jump, load }: &Jumps) -> String {
+        let mut text = ".text\n".to_owned();
+        let mut place = |name: &str, version: &str, body: &str| {
+            let local = format!("{name}__{}", version.replace('.', "_"));
+            let at = if version == DEFAULT_VERSION { "@@" } else { "@" };
+            _ = write!(text, ".globl {local}\n.type {local}, %function\n{local}:\n {body}\n");
+            _ = writeln!(text, ".symver {local}, {name}{at}{version}, remove");
+        };
+        for (name, symbols) in &self.runtime {
+            for (version, symbol) in symbols {
+                place(name, version, &format!("{jump} {symbol}"));
+            }
+        }
+        for name in &self.missing {
+            for (_, version) in VERSIONS {
+                place(name, version, &format!("{}\n {jump} wave_missing", load(&format!(".Lname_{name}"))));
+            }
+        }
+        for name in &self.others {
+            _ = write!(text, ".globl {name}\n.type {name}, %function\n{name}:\n {jump} wave_{name}\n");
+        }
+        text += ".section .rodata\n";
+        for name in &self.missing {
+            _ = writeln!(text, ".Lname_{name}: .asciz \"{name}\"");
+        }
+        text + ".section .note.GNU-stack,\"\",%progbits\n"
+    }
+
+    /// What the linker makes visible, and in which version.
+    fn versions(&self) -> String {
+        let runtime: Vec<&str> = self.runtime.keys().chain(&self.missing).map(String::as_str).collect();
+        let others: Vec<&str> = self.others.iter().map(String::as_str).collect();
+        let mut text = String::new();
+        for (_, version) in VERSIONS {
+            _ = writeln!(text, "{version} {{ global: {}; }};", runtime.join("; "));
+        }
+        text + &format!("WAVE_SIM {{ global: {}; local: *; }};\n", others.join("; "))
+    }
+}
+
+/// The symbols that the files in a folder export.
+fn collect(folder: &Path, symbols: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).expect("the sources are there") {
+        let path = entry.expect("the sources are there").path();
+        if path.is_dir() {
+            collect(&path, symbols);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(&path).expect("sources are text");
+            let exported = text.split("export_name = \"").skip(1).filter_map(|rest| rest.split('"').next());
+            symbols.extend(exported.map(str::to_owned));
+        }
+    }
+}

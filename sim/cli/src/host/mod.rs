@@ -1,0 +1,250 @@
+//! `wave-sim run`: programs for CUDA and OpenCL, unmodified, with their kernels on a simulated machine.
+//!
+//! The program runs as a process of its own. It finds `sim/runtime` in place of its vendor's libraries, and what it asks of
+//! them comes here over a socket: [`server`] has a thread for each process, [`device`] the machine that the process sees.
+
+mod allocator;
+mod device;
+mod fat_binary;
+mod library;
+mod modules;
+mod server;
+mod table;
+
+use crate::args::{DataSize, Format, MachineArgs, SetArgs};
+use crate::files;
+use crate::host_memory::Copies;
+use crate::interrupt;
+use crate::machine::machine_to_run;
+use crate::session;
+use crate::terminal::Terminal;
+use crate::values;
+use clap::Args;
+use device::How;
+use library::Library;
+use server::Server;
+use std::ffi::OsString;
+use std::os::unix::net::UnixListener;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+use wave_isa::diagnostic::Diagnostic;
+use wave_machine::config::Config;
+use wave_observe::energy::Prices;
+use wave_study::launch::Verification;
+use wave_study::summary::{Outcome, Run, Session, energy, json};
+
+/// The flags of `wave-sim run`.
+#[derive(Debug, Args)]
+pub(crate) struct HostArgs {
+    /// The machine: a file, or a preset's name [default: gpu.ron]
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<String>,
+
+    /// What differs from it.
+    #[command(flatten)]
+    pub set: SetArgs,
+
+    /// Device memory, in place of the configuration's [default: 1 GiB, or the configuration's if that is more]
+    #[arg(long, value_name = "BYTES", value_parser = values::size)]
+    pub device_memory: Option<u64>,
+
+    /// Lanes of a wave, in place of the configuration's
+    #[arg(long, value_name = "N", value_parser = values::integer32)]
+    pub wave_width: Option<u32>,
+
+    /// Stop a launch after so many wave instructions; 0 is no bound [default: 0]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub max_instructions: Option<u64>,
+
+    /// Stop a launch after so many cycles; 0 is no bound [default: 0]
+    #[arg(long, value_name = "N", value_parser = values::integer)]
+    pub max_cycles: Option<u64>,
+
+    /// Simulate with so many threads; the result is the same; 0 is one for each processor of the host [default: 0]
+    #[arg(long, value_name = "N", value_parser = values::integer32)]
+    pub threads: Option<u32>,
+
+    /// Run kernels without timing: results only, as fast as the host can
+    #[arg(long)]
+    pub functional: bool,
+
+    /// Simulate parts in detail and run the others without timing: exact results, and cycles that are estimates
+    #[arg(long, conflicts_with = "functional")]
+    pub sample: bool,
+
+    /// Print every statistic
+    #[arg(long)]
+    pub stats: bool,
+
+    /// Print energy and power by block, with the built-in prices, those of a file, or at a technology node, such as 7nm
+    #[arg(long, value_name = "PRICES", num_args = 0..=1, require_equals = true,
+        default_missing_value = crate::args::BUILT_IN_PRICES, conflicts_with = "functional")]
+    pub energy: Option<String>,
+
+    /// Form of the report
+    #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
+    pub format: Format,
+
+    /// Where the report goes [default: standard error, because standard output is the program's]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// Device memory where nobody says how much.
+const DEFAULT_MEMORY_BYTES: u64 = 1 << 30;
+
+/// The exit code of a shell for a program that cannot be started.
+const NOT_STARTED: u8 = 127;
+/// What a shell adds to the number of the signal that ends a program.
+const BY_SIGNAL: i32 = 128;
+
+impl HostArgs {
+    fn machine(&self) -> MachineArgs {
+        MachineArgs {
+            device_memory: self.device_memory,
+            wave_width: self.wave_width,
+            max_instructions: self.max_instructions,
+            max_cycles: self.max_cycles,
+            threads: self.threads,
+            seed: None,
+            size: DataSize::Full,
+        }
+    }
+}
+
+/// Runs a program and reports what its kernels did. Returns the exit code: that of the program, or 3 if that is 0 and a
+/// kernel has not ended as it should.
+///
+/// # Errors
+/// What is wrong with the flags, and with the files that they name.
+pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagnostic>> {
+    interrupt::stop();
+    if let Some(wrong) = args.output.as_deref().and_then(|file| files::cannot_write(file, "--output")) {
+        return Err(vec![wrong]);
+    }
+    let prices = args.energy.as_deref().map(Prices::load).transpose()?;
+    let machine = args.machine();
+    let mut config =
+        machine_to_run(args.config.as_deref(), &args.set, &machine, Copies::default(), terminal)?;
+    let is_set = config.set.iter().any(|set| set.starts_with("device_memory_bytes"));
+    if !is_set {
+        config.device_memory_bytes = config.device_memory_bytes.max(DEFAULT_MEMORY_BYTES);
+    }
+    let library = Library::new().map_err(|wrong| vec![wrong])?;
+    let unheard = |error: std::io::Error| {
+        vec![Diagnostic::error(format!("the socket for the program cannot be made: {error}"))]
+    };
+    let socket = library.socket();
+    let listener = UnixListener::bind(&socket).map_err(unheard)?;
+    let how = How { config: &config, machine: &machine, functional: args.functional, sample: args.sample };
+    let server = Server::new(how, terminal);
+    let ended = std::thread::scope(|scope| {
+        let server = &server;
+        scope.spawn(move || server.listen(&listener, scope));
+        let ended = run_program(args, &library);
+        server::finish(&socket);
+        ended
+    });
+    let runs = server.into_runs();
+    let status = match ended {
+        Ok(status) => status,
+        Err(wrong) => {
+            terminal.diagnostics(&[wrong]);
+            return Ok(NOT_STARTED);
+        }
+    };
+    if runs.is_empty()
+        && let Some(why) = args.command.first().and_then(|program| library::why_unused(program.as_ref()))
+    {
+        let program = args.command[0].display();
+        terminal
+            .diagnostics(&[Diagnostic::warning(format!("`{program}` has not used the simulator: {why}"))]);
+    }
+    let failed = runs.iter().any(|run| !matches!(run.outcome, Outcome::Ended(_)));
+    report(args, &config, prices, runs, terminal)?;
+    let code = status.code().unwrap_or_else(|| BY_SIGNAL + status.signal().unwrap_or(0));
+    Ok(if code == 0 && failed { crate::Exit::Fault as u8 } else { code as u8 })
+}
+
+/// Starts the program and waits for its end.
+fn run_program(args: &HostArgs, library: &Library) -> Result<ExitStatus, Diagnostic> {
+    let mut command = Command::new(&args.command[0]);
+    command.args(&args.command[1..]);
+    library.prepare(&mut command);
+    let not_started = |error: std::io::Error| {
+        let program = args.command[0].display();
+        let hint = "write the path of a program, such as ./app, and its arguments after it";
+        Diagnostic::error(format!("`{program}` cannot be started: {error}")).hint(hint)
+    };
+    let mut child = command.spawn().map_err(not_started)?;
+    wait(&mut child).map_err(|error| Diagnostic::error(format!("the program cannot be waited for: {error}")))
+}
+
+/// How long a program has to end after a signal has come here.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Waits for a program. A signal that has come here, and perhaps not there, ends it.
+fn wait(child: &mut Child) -> std::io::Result<ExitStatus> {
+    let mut asked = None;
+    let mut pause = Duration::from_micros(100);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if interrupt::is_asked() {
+            let since = *asked.get_or_insert_with(Instant::now);
+            if since.elapsed() > PATIENCE {
+                child.kill()?;
+            }
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(5));
+    }
+}
+
+/// Writes the report.
+fn report(
+    args: &HostArgs,
+    config: &Config,
+    prices: Option<Prices>,
+    mut runs: Vec<Run>,
+    terminal: &Terminal,
+) -> Result<(), Vec<Diagnostic>> {
+    let mut text = match args.format {
+        Format::Text => table::table(&runs, config, args.functional),
+        Format::Json => {
+            if runs.is_empty() {
+                let name = args.command[0].display().to_string();
+                runs.push(Run::new(&name, Outcome::Ended(Verification::Nothing)));
+            }
+            let prices = prices.clone();
+            json::document(&Session { config, untimed: args.functional, prices, runs: runs.clone() })
+        }
+    };
+    if args.format == Format::Text {
+        for run in &runs {
+            if args.stats
+                && let Some(statistics) = session::statistics(run, args.functional, config)
+            {
+                text += &format!("\n{statistics}\n");
+            }
+            let Some(total) = run.total() else { continue };
+            if let Some(prices) = &prices {
+                text += &energy::report(&total, config, prices);
+            }
+        }
+    }
+    match &args.output {
+        Some(file) => files::write(file, text.as_bytes(), "--output"),
+        None => {
+            terminal.err(&text);
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Answers what programs ask for: a thread and a device for each process.
+
+use super::device::{Device, How};
+use crate::terminal::Terminal;
+use std::collections::BTreeSet;
+use std::io::BufReader;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::thread::Scope;
+use wave_isa::diagnostic::Diagnostic;
+use wave_runtime::protocol::{Reply, Request, receive_request, send_reply};
+use wave_study::summary::Run;
+
+/// What all processes of a run have in common.
+#[derive(Debug)]
+pub(super) struct Server<'a> {
+    how: How<'a>,
+    terminal: &'a Terminal,
+    /// Messages that were shown.
+    shown: Mutex<BTreeSet<String>>,
+    /// Launches of processes that have ended, in the order in which they began, with the number of that.
+    runs: Mutex<Vec<(usize, Run)>>,
+}
+
+impl<'a> Server<'a> {
+    pub(super) fn new(how: How<'a>, terminal: &'a Terminal) -> Server<'a> {
+        Server { how, terminal, shown: Mutex::default(), runs: Mutex::default() }
+    }
+
+    /// Serves processes until one sends nothing: [`finish`] does so.
+    pub(super) fn listen<'s>(&'s self, listener: &UnixListener, scope: &'s Scope<'s, '_>) {
+        for (number, stream) in listener.incoming().enumerate() {
+            let Ok(stream) = stream else { return };
+            let mut from = BufReader::new(stream);
+            match receive_request(&mut from) {
+                Ok((Request::Hello { program, .. }, _)) => {
+                    scope.spawn(move || self.serve(from, &program, number));
+                }
+                // The end, or somebody who is no program of this run.
+                _ => return,
+            }
+        }
+    }
+
+    /// Serves a process to its end.
+    fn serve(&self, mut from: BufReader<UnixStream>, program: &str, number: usize) {
+        let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut device = Device::new(self.how, &name);
+        let mut reply = (Reply::Done {}, Vec::new());
+        while send_reply(from.get_mut(), &reply.0, &reply.1).is_ok() {
+            let Ok((request, data)) = receive_request(&mut from) else { break };
+            if let Request::Note { text } = &request {
+                self.show(&[Diagnostic::warning(format!("{name}: {text}"))]);
+            }
+            reply = device.answer(&request, &data).unwrap_or_else(|(failure, messages)| {
+                self.show(&messages);
+                let message = messages.iter().map(|one| one.message.as_str()).collect::<Vec<_>>().join("\n");
+                (Reply::Failed { failure: failure.number(), message }, Vec::new())
+            });
+        }
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner).push((number, device.into_run()));
+    }
+
+    /// Shows messages, each once.
+    fn show(&self, messages: &[Diagnostic]) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        for message in messages {
+            if shown.insert(message.render(false)) {
+                self.terminal.diagnostics(std::slice::from_ref(message));
+            }
+        }
+    }
+
+    /// What the processes have launched.
+    pub(super) fn into_runs(self) -> Vec<Run> {
+        let mut runs = self.runs.into_inner().unwrap_or_else(PoisonError::into_inner);
+        runs.sort_by_key(|run| run.0);
+        runs.into_iter().map(|run| run.1).collect()
+    }
+}
+
+/// Ends [`Server::listen`].
+pub(super) fn finish(socket: &Path) {
+    // Nobody listens any more if this fails.
+    _ = UnixStream::connect(socket);
+}
