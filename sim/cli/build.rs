@@ -1,4 +1,5 @@
-//! Makes the library that programs load under `wave-sim run`: `libwave_runtime.so`, which the executable contains.
+//! Makes two libraries, which the executable contains: that which programs load under `wave-sim run`, and one by which
+//! `wave-sim nvcc` links them.
 //!
 //! `sim/runtime` is compiled as a static library, and linked with an assembly file that gives its functions their names in
 //! CUDA and OpenCL. One library stands for several files of the vendors, so that a program that uses two of them has one
@@ -23,11 +24,13 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let environment = |name: &str| std::env::var(name).unwrap_or_default();
     let out = PathBuf::from(environment("OUT_DIR"));
-    let made = out.join("libwave_runtime.so");
+    let (made, linked) = (out.join("libwave_runtime.so"), out.join("libcudart.so.12"));
     let (system, processor) = (environment("CARGO_CFG_TARGET_OS"), environment("CARGO_CFG_TARGET_ARCH"));
     let Some(jumps) = Jumps::of(&processor).filter(|_| system == "linux") else {
         // `wave-sim run` says that there is no library for this system.
-        std::fs::write(&made, []).expect("cargo's folder can be written");
+        for library in [made, linked] {
+            std::fs::write(library, []).expect("cargo's folder can be written");
+        }
         return;
     };
     let archive = out.join("libwave_runtime.a");
@@ -50,13 +53,27 @@ fn main() {
     let (names, versions) = (out.join("names.s"), out.join("versions.map"));
     std::fs::write(&names, functions.assembly(&jumps)).expect("cargo's folder can be written");
     std::fs::write(&versions, functions.versions()).expect("cargo's folder can be written");
-    run(Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
+    run(compiler()
         .args(["-shared", "-Wl,-soname,libwave_runtime.so", "-Wl,--gc-sections", "-s", "-o"])
         .arg(&made)
         .arg(format!("-Wl,--version-script={}", versions.display()))
         .arg(&names)
         .arg(&archive)
         .args(["-lpthread", "-ldl", "-lm", "-lgcc_s"]));
+    let (names, versions) = (out.join("names_only.s"), out.join("one_version.map"));
+    std::fs::write(&names, functions.names()).expect("cargo's folder can be written");
+    std::fs::write(&versions, functions.version()).expect("cargo's folder can be written");
+    run(compiler()
+        .args(["-shared", "-nostdlib", "-s", "-o"])
+        .arg(&linked)
+        .arg(format!("-Wl,-soname,{DEFAULT_VERSION}"))
+        .arg(format!("-Wl,--version-script={}", versions.display()))
+        .arg(&names));
+}
+
+/// The compiler that links.
+fn compiler() -> Command {
+    Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
 }
 
 fn run(command: &mut Command) {
@@ -89,7 +106,9 @@ struct Functions {
     runtime: BTreeMap<String, BTreeMap<&'static str, String>>,
     /// Those that are named and not there.
     missing: Vec<String>,
-    /// Names of the driver API and of OpenCL, which have no versions.
+    /// Names of OpenCL, by the version of the standard that they belong to.
+    opencl: BTreeMap<String, BTreeSet<String>>,
+    /// Names of the driver API, which have no versions.
     others: BTreeSet<String>,
 }
 
@@ -116,8 +135,20 @@ impl Functions {
             }
             runtime.insert(name.to_owned(), symbols);
         }
-        let missing = std::fs::read_to_string(sources.join("cuda/missing.txt")).expect("the list is there");
-        Functions { runtime, missing: missing.lines().map(str::to_owned).collect(), others }
+        let list = |file: &str| std::fs::read_to_string(sources.join(file)).expect("the list is there");
+        let missing = list("cuda/missing.txt").lines().map(str::to_owned).collect();
+        let versions = list("opencl/versions.txt");
+        let versions: BTreeMap<&str, &str> = versions
+            .lines()
+            .filter_map(|line| line.split_once(' ').map(|(version, name)| (name, version)))
+            .collect();
+        let (of_opencl, others) = others.into_iter().partition(|name: &String| name.starts_with("cl"));
+        let mut opencl: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for name in BTreeSet::into_iter(of_opencl) {
+            let version = versions.get(name.as_str()).copied().unwrap_or("OPENCL_1.0");
+            opencl.entry(version.to_owned()).or_default().insert(name);
+        }
+        Functions { runtime, missing, opencl, others }
     }
 
     /// Each name as a function that goes on in the one behind it.
@@ -139,7 +170,7 @@ impl Functions {
                 place(name, version, &format!("{}\n {jump} wave_missing", load(&format!(".Lname_{name}"))));
             }
         }
-        for name in &self.others {
+        for name in self.others.iter().chain(self.opencl.values().flatten()) {
             _ = write!(text, ".globl {name}\n.type {name}, %function\n{name}:\n {jump} wave_{name}\n");
         }
         text += ".section .rodata\n";
@@ -149,6 +180,21 @@ impl Functions {
         text + ".section .note.GNU-stack,\"\",%progbits\n"
     }
 
+    /// The names of the runtime API, with nothing behind them.
+    fn names(&self) -> String {
+        let mut text = ".text\n".to_owned();
+        for name in self.runtime.keys().chain(&self.missing) {
+            _ = write!(text, ".globl {name}\n.type {name}, %function\n{name}:\n");
+        }
+        text + " nop\n.section .note.GNU-stack,\"\",%progbits\n"
+    }
+
+    /// Their version.
+    fn version(&self) -> String {
+        let names: Vec<&str> = self.runtime.keys().chain(&self.missing).map(String::as_str).collect();
+        format!("{DEFAULT_VERSION} {{ global: {}; local: *; }};\n", names.join("; "))
+    }
+
     /// What the linker makes visible, and in which version.
     fn versions(&self) -> String {
         let runtime: Vec<&str> = self.runtime.keys().chain(&self.missing).map(String::as_str).collect();
@@ -156,6 +202,10 @@ impl Functions {
         let mut text = String::new();
         for (_, version) in VERSIONS {
             _ = writeln!(text, "{version} {{ global: {}; }};", runtime.join("; "));
+        }
+        for (version, names) in &self.opencl {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            _ = writeln!(text, "{version} {{ global: {}; }};", names.join("; "));
         }
         text + &format!("WAVE_SIM {{ global: {}; local: *; }};\n", others.join("; "))
     }

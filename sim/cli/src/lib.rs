@@ -32,6 +32,8 @@ mod machine;
 mod measure;
 mod memory_map;
 mod new;
+#[cfg(unix)]
+mod nvcc;
 mod observers;
 mod optimize;
 mod outputs;
@@ -186,7 +188,7 @@ const NOTHING_TO_DO: &str = "\
 wave-sim simulates GPUs that run the WAVE v0.4 instruction set, cycle by cycle.
 
 Usage: wave-sim [--config CONFIG] [KERNEL.wave|KERNEL.wbin|LAUNCH.ron]... [flags]
-       wave-sim new|run|asm|dis|check|ptx|silicon|debug|litmus|cosim|compare|explain|sensitivity|measure|validate|sweep|trace|wasm|header|config|stats|completions ...
+       wave-sim new|run|nvcc|asm|dis|check|ptx|silicon|debug|litmus|cosim|compare|explain|sensitivity|measure|validate|sweep|trace|wasm|header|config|stats|completions ...
 
 Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --help` has everything.
 ";
@@ -195,6 +197,8 @@ Nothing was asked for. `wave-sim --config gpu.ron` is a good start, `wave-sim --
 fn other(command: &Command, terminal: &Terminal) -> Ended {
     match command {
         Command::New(args) => new::run(args, terminal),
+        #[cfg(unix)]
+        Command::Nvcc { words } => nvcc::run(words, terminal),
         #[cfg(unix)]
         Command::Run(_) => unreachable!("its exit code is that of the program"),
         Command::Asm { input, output, source } => {

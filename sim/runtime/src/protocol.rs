@@ -218,7 +218,7 @@ structure! {
         local_per_workgroup: u32,
         /// Bytes of the L2.
         l2_bytes: u64,
-        /// Bytes of a cache line of the L2.
+        /// Bytes of a cache line.
         line_bytes: u32,
         /// Clock of the cores, kHz.
         clock_khz: u32,

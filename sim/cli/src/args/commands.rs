@@ -11,6 +11,7 @@ use crate::traces::{WaveRange, wave_range};
 use crate::validate::ValidateArgs;
 use crate::values;
 use clap::{Args, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What else wave-sim does.
@@ -21,6 +22,19 @@ pub(crate) enum Command {
     /// Run an unmodified program for CUDA or OpenCL, its kernels on a simulated machine
     #[cfg(unix)]
     Run(Box<crate::host::HostArgs>),
+    /// Compile a program in CUDA C++ with clang, as NVIDIA's compiler would: `wave-sim nvcc -O2 app.cu -o app`
+    #[cfg(unix)]
+    #[command(disable_help_flag = true)]
+    Nvcc {
+        /// Files and flags, as nvcc takes them
+        #[arg(
+            trailing_var_arg = true,
+            allow_hyphen_values = true,
+            required = true,
+            value_name = "ARGUMENTS"
+        )]
+        words: Vec<OsString>,
+    },
     /// Assemble a kernel file into a WBIN container
     Asm {
         /// Assembly file

@@ -12,6 +12,9 @@ use wave_runtime::protocol::SOCKET;
 /// The library; empty on systems for which there is none.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libwave_runtime.so"));
 
+/// What programs are linked with: the names of libcudart 12.
+pub(crate) const CUDART: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libcudart.so.12"));
+
 /// Its file.
 const FILE: &str = "libwave_runtime.so";
 

@@ -6,7 +6,7 @@
 mod allocator;
 mod device;
 mod fat_binary;
-mod library;
+pub(crate) mod library;
 mod modules;
 mod server;
 mod table;

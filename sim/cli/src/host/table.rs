@@ -15,7 +15,7 @@ pub(super) fn table(runs: &[Run], config: &Config, functional: bool) -> String {
             shown += &launches::rows(&run.steps, config);
             shown.push('\n');
         }
-        shown += &text::report(run, config);
+        shown += &text::without_launches(run, config);
     }
     if runs.iter().all(|run| run.steps.is_empty() && run.untimed.is_empty()) {
         shown += "no kernel was launched\n";

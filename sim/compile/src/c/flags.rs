@@ -59,6 +59,9 @@ pub(super) const CUDA: [&str; 10] = [
     "-Wno-unused-result",
 ];
 
+/// For the host's half of CUDA C++: launches are those of CUDA since version 9.2.
+pub(super) const HOST: [&str; 3] = ["-O2", "-Xclang", "-target-sdk-version=11.0"];
+
 /// The target of CUDA C++, unless the user names one.
 pub(super) const CUDA_TARGET: &str = "--cuda-gpu-arch=sm_75";
 

@@ -1,6 +1,6 @@
 //! Kernels in C and C++: calls `clang`, and gives the WebAssembly module that it makes.
 //!
-//! Kernels in CUDA C++ and OpenCL C become PTX instead ([`compile_to_ptx`]).
+//! Kernels in CUDA C++ and OpenCL C become PTX instead ([`compile_to_ptx`]), and CUDA programs executables ([`host`]).
 //!
 //! The source is linked with those parts of a C library that it needs (`library/`).
 //!
@@ -11,6 +11,7 @@
 mod clang;
 mod cuda;
 mod flags;
+pub mod host;
 mod library;
 
 use std::path::{Path, PathBuf};

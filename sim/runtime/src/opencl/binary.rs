@@ -6,7 +6,7 @@
 /// The beginning of a binary that is a source.
 const HEAD: &str = "// wave-sim: a program in OpenCL C, built with: ";
 
-/// What the bytes of a binary are.
+/// The content of a binary.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Binary {
     Source { source: String, options: String },
@@ -19,7 +19,7 @@ pub(super) fn of_source(source: &str, options: &str) -> Vec<u8> {
     format!("{HEAD}{options}\n{source}").into_bytes()
 }
 
-/// What a binary is; `None` if it is none for this device.
+/// The content of a binary; `None` if this device has no use for it.
 pub(super) fn read(bytes: &[u8]) -> Option<Binary> {
     const FAT_BINARY: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
     if bytes.starts_with(&FAT_BINARY) || bytes.starts_with(b"\x7fELF") {

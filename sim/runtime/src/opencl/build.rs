@@ -110,7 +110,7 @@ fn answer(request: &Request, data: &[u8]) -> Compiled {
 }
 
 impl State {
-    /// Builds a program, and keeps what comes of it.
+    /// Builds a program and keeps the result; false if the code is wrong.
     fn build(&mut self, program: Address, options: &str, kind: u32, headers: Vec<Header>) -> Done<bool> {
         let has_kernels = self.all::<Kernel>().any(|(_, kernel)| kernel.program == program);
         let found = self.get_mut::<Program>(program)?;

@@ -10,7 +10,7 @@ use crate::connection::{call, call_into, number};
 use crate::ffi::{Address, In, Out};
 use crate::protocol::{Reply, Request};
 
-/// What a command does.
+/// The action of a command.
 #[derive(Debug)]
 pub(super) enum Command {
     Nothing,
@@ -272,12 +272,12 @@ mod tests {
         let (mut state, queue, user) = with_queue(0);
         let first = state.submit(order(queue, vec![])).unwrap();
         let waiting = state.submit(order(queue, vec![user])).unwrap();
-        let behind = state.submit(order(queue, vec![])).unwrap();
-        assert_eq!([first, waiting, behind].map(|event| status(&state, event)), [COMPLETE, QUEUED, QUEUED]);
-        assert_eq!(state.unfinished(queue), [waiting, behind]);
+        let later = state.submit(order(queue, vec![])).unwrap();
+        assert_eq!([first, waiting, later].map(|event| status(&state, event)), [COMPLETE, QUEUED, QUEUED]);
+        assert_eq!(state.unfinished(queue), [waiting, later]);
         state.complete(user, Ok((0, 0)));
         state.progress();
-        assert_eq!([waiting, behind].map(|event| status(&state, event)), [COMPLETE; 2]);
+        assert_eq!([waiting, later].map(|event| status(&state, event)), [COMPLETE; 2]);
         assert!(state.pending.is_empty());
     }
 
@@ -288,12 +288,12 @@ mod tests {
         let other = state.submit(order(queue, vec![])).unwrap();
         let barrier = Order { is_barrier: true, ..order(queue, state.unfinished(queue)) };
         let barrier = state.submit(barrier).unwrap();
-        let behind = state.submit(order(queue, vec![])).unwrap();
-        assert_eq!([waiting, other, behind].map(|event| status(&state, event)), [QUEUED, COMPLETE, QUEUED]);
+        let later = state.submit(order(queue, vec![])).unwrap();
+        assert_eq!([waiting, other, later].map(|event| status(&state, event)), [QUEUED, COMPLETE, QUEUED]);
         state.complete(user, Err(ClError::InvalidValue));
         state.progress();
         let failed = ClError::ExecStatusErrorForEventsInWaitList as i32;
-        assert_eq!([waiting, barrier, behind].map(|event| status(&state, event)), [failed, failed, COMPLETE]);
+        assert_eq!([waiting, barrier, later].map(|event| status(&state, event)), [failed, failed, COMPLETE]);
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub(super) extern "C" fn set_user_event_status(event: Address, status: i32) -> i
 }
 
 impl super::State {
-    /// Gives an event, and what its functions are told, a code of the program.
+    /// Gives an event a code of the program, and its functions too.
     fn fail(&mut self, event: Address, status: i32) {
         if let Ok(found) = self.get_mut::<Event>(event) {
             found.status = status;

@@ -1,10 +1,10 @@
-//! What loaders of OpenCL want: the table of functions that every handle points to.
+//! The table of functions that every handle points to, for loaders of OpenCL (`cl_khr_icd`).
 //!
 //! The order is that of `cl_icd_dispatch` in Khronos's `cl_icd.h`. Loaders do not look whether a place is empty, so all
 //! places to the end of OpenCL 3.0 have a function.
 
 use super::{
-    build, context, copy, device, event, image, kernel, launch, map, memory, platform, program, queue,
+    build, context, copy, device, event, image, kernel, later, launch, map, memory, platform, program, queue,
 };
 use crate::ffi::{Address, Function};
 
@@ -148,31 +148,31 @@ table! {
     clEnqueueReleaseEGLObjectsKHR = platform::unsupported,
     clCreateEventFromEGLSyncKHR = platform::unsupported_object,
     clCreateCommandQueueWithProperties = queue::create_command_queue_with_properties,
-    clCreatePipe = platform::unsupported_object,
-    clGetPipeInfo = platform::unsupported,
-    clSVMAlloc = platform::unsupported_object,
-    clSVMFree = platform::unsupported,
-    clEnqueueSVMFree = platform::unsupported,
-    clEnqueueSVMMemcpy = platform::unsupported,
-    clEnqueueSVMMemFill = platform::unsupported,
-    clEnqueueSVMMap = platform::unsupported,
-    clEnqueueSVMUnmap = platform::unsupported,
-    clCreateSamplerWithProperties = platform::unsupported_object,
-    clSetKernelArgSVMPointer = platform::unsupported,
-    clSetKernelExecInfo = platform::unsupported,
+    clCreatePipe = later::create_pipe,
+    clGetPipeInfo = later::get_pipe_info,
+    clSVMAlloc = later::svm_alloc,
+    clSVMFree = later::svm_free,
+    clEnqueueSVMFree = later::enqueue_svm_free,
+    clEnqueueSVMMemcpy = later::enqueue_svm_memcpy,
+    clEnqueueSVMMemFill = later::enqueue_svm_mem_fill,
+    clEnqueueSVMMap = later::enqueue_svm_map,
+    clEnqueueSVMUnmap = later::enqueue_svm_unmap,
+    clCreateSamplerWithProperties = later::create_sampler_with_properties,
+    clSetKernelArgSVMPointer = later::set_kernel_arg_svm_pointer,
+    clSetKernelExecInfo = later::set_kernel_exec_info,
     clGetKernelSubGroupInfoKHR = platform::unsupported,
-    clCloneKernel = platform::unsupported_object,
-    clCreateProgramWithIL = platform::unsupported_object,
-    clEnqueueSVMMigrateMem = platform::unsupported,
-    clGetDeviceAndHostTimer = platform::unsupported,
-    clGetHostTimer = platform::unsupported,
-    clGetKernelSubGroupInfo = platform::unsupported,
-    clSetDefaultDeviceCommandQueue = platform::unsupported,
-    clSetProgramReleaseCallback = platform::unsupported,
-    clSetProgramSpecializationConstant = platform::unsupported,
-    clCreateBufferWithProperties = platform::unsupported_object,
-    clCreateImageWithProperties = platform::unsupported_object,
-    clSetContextDestructorCallback = platform::unsupported,
+    clCloneKernel = later::clone_kernel,
+    clCreateProgramWithIL = later::create_program_with_il,
+    clEnqueueSVMMigrateMem = later::enqueue_svm_migrate_mem,
+    clGetDeviceAndHostTimer = later::get_device_and_host_timer,
+    clGetHostTimer = later::get_host_timer,
+    clGetKernelSubGroupInfo = later::get_kernel_sub_group_info,
+    clSetDefaultDeviceCommandQueue = later::set_default_device_command_queue,
+    clSetProgramReleaseCallback = later::set_program_release_callback,
+    clSetProgramSpecializationConstant = later::set_program_specialization_constant,
+    clCreateBufferWithProperties = later::create_buffer_with_properties,
+    clCreateImageWithProperties = later::create_image_with_properties,
+    clSetContextDestructorCallback = later::set_context_destructor_callback,
 }
 
 /// The address of a function that loaders and programs ask for by name: one of the extension `cl_khr_icd`, or of the table.
@@ -225,7 +225,7 @@ mod tests {
     fn functions_are_found_by_name() {
         assert!(function("clIcdGetPlatformIDsKHR").is_some() && function("clEnqueueTask").is_some());
         assert_eq!(
-            (function("clSVMAlloc"), function("clGetGLContextInfoKHR"), function("x")),
+            (function("clCreateFromGLBuffer"), function("clGetGLContextInfoKHR"), function("x")),
             (None, None, None)
         );
     }

@@ -7,7 +7,7 @@ use super::memory::Buffer;
 use super::program::{Code, Program};
 use super::{Done, State, api, check, object};
 use crate::connection::{call, device};
-use crate::ffi::{Address, Out, Text};
+use crate::ffi::{Address, In, Out, Text};
 use crate::protocol::{Failure, KernelFacts, ParameterFacts, PointsTo, Reply, Request};
 use std::sync::Arc;
 
@@ -87,8 +87,9 @@ fn argument(
     is_untyped: bool,
     is_buffer: impl Fn(Address) -> bool,
 ) -> Done<Argument> {
-    let given = value.bytes(bytes);
-    let handle = given.try_into().map(|bytes| Address(usize::from_ne_bytes(bytes)));
+    // A size that is wrong is not read.
+    let is_handle = bytes == size_of::<Address>();
+    let handle = if is_handle { In::<Address>::at(value).get() } else { None }.unwrap_or(Address(0));
     let could_point = is_untyped && parameter.bytes as usize == size_of::<Address>();
     match parameter.points_to {
         PointsTo::Local => {
@@ -97,19 +98,16 @@ fn argument(
             Ok(Argument::Local(bytes))
         }
         PointsTo::Device | PointsTo::Constants => {
-            check(bytes == size_of::<Address>(), ClError::InvalidArgSize)?;
-            let handle = handle.unwrap_or(Address(0));
+            check(is_handle, ClError::InvalidArgSize)?;
             check(handle.0 == 0 || is_buffer(handle), ClError::InvalidMemObject)?;
             Ok(Argument::Buffer(handle))
         }
         PointsTo::Nothing if could_point && value.0 == 0 && bytes > 0 => Ok(Argument::Local(bytes)),
-        PointsTo::Nothing if could_point && handle.is_ok_and(&is_buffer) => {
-            Ok(Argument::Buffer(handle.unwrap_or(Address(0))))
-        }
+        PointsTo::Nothing if could_point && is_buffer(handle) => Ok(Argument::Buffer(handle)),
         PointsTo::Nothing => {
             check(bytes == parameter.bytes as usize, ClError::InvalidArgSize)?;
             check(value.0 != 0, ClError::InvalidArgValue)?;
-            Ok(Argument::Value(given.to_vec()))
+            Ok(Argument::Value(value.bytes(bytes).to_vec()))
         }
     }
 }
@@ -279,7 +277,8 @@ pub(super) extern "C" fn get_kernel_work_group_info(
                     Some(Argument::Local(bytes)) => *bytes as u64,
                     _ => 0,
                 };
-                (u64::from(facts.local_bytes) + found.arguments.iter().map(local).sum::<u64>()).into()
+                let all = found.arguments.iter().map(local);
+                all.fold(u64::from(facts.local_bytes), u64::saturating_add).into()
             }
             0x11b3 => (device()?.wave_width as usize).into(),
             0x11b4 => u64::from(facts.private_bytes).into(),

@@ -16,6 +16,7 @@ mod icd;
 mod image;
 mod info;
 mod kernel;
+mod later;
 mod launch;
 mod map;
 mod memory;
@@ -47,7 +48,7 @@ enum Notice {
     Event(StreamCallback, Address, i32, Address),
 }
 
-/// What this process has done with OpenCL.
+/// The objects and waiting commands of this process.
 #[derive(Debug, Default)]
 struct State {
     objects: HashMap<Address, Entry>,

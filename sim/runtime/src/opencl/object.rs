@@ -1,4 +1,4 @@
-//! Objects behind handles, and how long they live.
+//! Objects, their handles, and their references.
 //!
 //! A handle is the address of a [`Handle`], as loaders want it. The object itself lies in [`State`], so that a wrong handle
 //! is an error code and no crash. An object lives as long as the program or another object has a reference to it.
@@ -16,7 +16,7 @@ use crate::connection::call;
 use crate::ffi::Address;
 use crate::protocol::Request;
 
-/// What a handle points to. Loaders call functions through its first word.
+/// The memory that a handle points to. Loaders call functions through its first word.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Handle {

@@ -93,9 +93,9 @@ pub(super) extern "C" fn unload_platform_compiler(handle: Address) -> i32 {
     api(|_| check(handle == platform(), ClError::InvalidPlatform))
 }
 
-/// What programs get that call a function of a later version, or of an extension, through a loader.
+/// The function that a loader calls for one of an extension.
 pub(super) extern "C" fn unsupported() -> i32 {
-    refused("a function of OpenCL 2.0 or later, or of graphics,") as i32
+    refused("a function of OpenCL for graphics") as i32
 }
 
 /// The same for functions that return an object.

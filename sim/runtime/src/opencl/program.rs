@@ -20,7 +20,7 @@ pub(super) const KIND_OBJECT: u32 = 1;
 pub(super) const KIND_LIBRARY: u32 = 2;
 pub(super) const KIND_EXECUTABLE: u32 = 4;
 
-/// What a program is built from.
+/// The code of a program.
 #[derive(Debug, Clone)]
 pub(super) enum Code {
     /// OpenCL C.
@@ -40,7 +40,7 @@ pub(super) struct Program {
     pub(super) log: String,
     /// One of `CL_PROGRAM_BINARY_TYPE_`.
     pub(super) kind: u32,
-    /// What the last build has made.
+    /// The result of the last build.
     pub(super) built: Option<Built>,
 }
 
@@ -58,7 +58,7 @@ impl Program {
         }
     }
 
-    /// What the build has made, if kernels of it can run.
+    /// The result of the build, if its kernels can run.
     pub(super) fn executable(&self) -> Done<&Built> {
         let built = self.built.as_ref().filter(|_| self.kind == KIND_EXECUTABLE);
         built.ok_or(ClError::InvalidProgramExecutable)

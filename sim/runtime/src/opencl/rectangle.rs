@@ -13,7 +13,7 @@ pub(super) struct Side {
     slice_pitch: usize,
 }
 
-/// What is copied: rows of as many bytes in planes, on two sides.
+/// Rows of equal length in planes, on two sides of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rows {
     /// Bytes of a row, rows of a plane, planes.
@@ -43,7 +43,7 @@ impl Side {
         let slice_pitch = if slice_pitch == 0 { least } else { slice_pitch };
         check(slice_pitch >= least && slice_pitch.is_multiple_of(row_pitch), ClError::InvalidValue)?;
         let side = Side { origin, row_pitch, slice_pitch };
-        // All that follows fits a usize.
+        // So later sums fit a usize.
         check(side.wide_end(region) <= usize::MAX as u128, ClError::InvalidValue)?;
         Ok(side)
     }
@@ -110,8 +110,10 @@ impl Rows {
         let block = (planes - 1) * slice_pitch + slice;
         let (from, to) = (first.start(), second.start());
         let is_beside = |one: usize, other: usize, size: usize, pitch: usize| {
-            (other >= one + size && other + size <= one + pitch)
-                || (one >= other + size && one + size <= other + pitch)
+            let is_after = |one: usize, other: usize| {
+                other >= one.saturating_add(size) && other.saturating_add(size) <= one.saturating_add(pitch)
+            };
+            is_after(one, other) || is_after(other, one)
         };
         let in_row = |side: Side| side.origin[0] % row_pitch;
         let in_slice = |side: Side| (side.origin[1] * row_pitch + side.origin[0]) % slice_pitch;

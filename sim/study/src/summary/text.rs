@@ -52,6 +52,16 @@ pub fn report(run: &Run, config: &Config) -> String {
             list_steps(&mut text, steps, config);
         }
     }
+    text + &totals(run, config)
+}
+
+/// The report without the launches.
+pub fn without_launches(run: &Run, config: &Config) -> String {
+    head(&run.name, config, "") + &totals(run, config)
+}
+
+fn totals(run: &Run, config: &Config) -> String {
+    let mut text = String::new();
     if let Some(report) = run.total() {
         figures(&mut text, &Total { config, report: &report }, run);
         slots(&mut text, &report);

@@ -1,4 +1,4 @@
-// What the host's half of a CUDA program calls, as declarations: clang reads that half and makes no code of it.
+// What the host's half of a CUDA program calls: functions and structures of libcudart, as CUDA 12 has them.
 #pragma once
 
 enum cudaError { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorNotReady = 600,
@@ -18,28 +18,75 @@ enum { cudaHostAllocDefault, cudaHostAllocPortable, cudaHostAllocMapped, cudaHos
 typedef struct wave_cuda_stream *cudaStream_t;
 typedef struct wave_cuda_event *cudaEvent_t;
 struct cudaUUID_t { char bytes[16]; };
+// As CUDA 12 has it.
 struct cudaDeviceProp {
     char name[256];
     cudaUUID_t uuid;
+    char luid[8];
+    unsigned luidDeviceNodeMask;
     size_t totalGlobalMem, sharedMemPerBlock;
     int regsPerBlock, warpSize;
     size_t memPitch;
     int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate;
     size_t totalConstMem;
     int major, minor;
-    size_t textureAlignment;
+    size_t textureAlignment, texturePitchAlignment;
     int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated, canMapHostMemory, computeMode,
-        concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, asyncEngineCount, unifiedAddressing, memoryClockRate,
-        memoryBusWidth, l2CacheSize, maxThreadsPerMultiProcessor, managedMemory, concurrentManagedAccess;
+        maxTexture1D, maxTexture1DMipmap, maxTexture1DLinear, maxTexture2D[2], maxTexture2DMipmap[2],
+        maxTexture2DLinear[3], maxTexture2DGather[2], maxTexture3D[3], maxTexture3DAlt[3], maxTextureCubemap,
+        maxTexture1DLayered[2], maxTexture2DLayered[3], maxTextureCubemapLayered[2], maxSurface1D, maxSurface2D[2],
+        maxSurface3D[3], maxSurface1DLayered[2], maxSurface2DLayered[3], maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
+    size_t surfaceAlignment;
+    int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount,
+        unifiedAddressing, memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize,
+        maxThreadsPerMultiProcessor, streamPrioritiesSupported, globalL1CacheSupported, localL1CacheSupported;
+    size_t sharedMemPerMultiprocessor;
+    int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID, hostNativeAtomicSupported,
+        singleToDoublePrecisionPerfRatio, pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported,
+        canUseHostPointerForRegisteredMem, cooperativeLaunch, cooperativeMultiDeviceLaunch;
+    size_t sharedMemPerBlockOptin;
+    int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor,
+        accessPolicyMaxWindowSize;
+    size_t reservedSharedMemPerBlock;
+    int hostRegisterSupported, rest[75];
 };
-struct cudaFuncAttributes { size_t sharedSizeBytes, constSizeBytes, localSizeBytes; int maxThreadsPerBlock, numRegs; };
+static_assert(sizeof(cudaDeviceProp) == 1032 && __builtin_offsetof(cudaDeviceProp, multiProcessorCount) == 388 &&
+                  __builtin_offsetof(cudaDeviceProp, maxBlocksPerMultiProcessor) == 712,
+              "the layout is that of CUDA 12");
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+    int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes,
+        preferredShmemCarveout, rest[24];
+};
+struct cudaPointerAttributes {
+    int type, device;
+    void *devicePointer, *hostPointer;
+};
 struct cudaExtent { size_t width, height, depth; };
 struct cudaPitchedPtr { void *ptr; size_t pitch, xsize, ysize; };
 
 extern "C" {
 cudaError_t cudaConfigureCall(dim3, dim3, size_t = 0, cudaStream_t = 0);
 unsigned __cudaPushCallConfiguration(dim3, dim3, size_t = 0, cudaStream_t = 0);
+unsigned __cudaPopCallConfiguration(dim3 *, dim3 *, size_t *, void *);
 cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
+cudaError_t cudaLaunchCooperativeKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
+cudaError_t cudaLaunchHostFunc(cudaStream_t, void (*)(void *), void *);
+cudaError_t cudaMalloc(void **, size_t);
+cudaError_t cudaMallocHost(void **, size_t);
+cudaError_t cudaMallocManaged(void **, size_t, unsigned);
+cudaError_t cudaMallocPitch(void **, size_t *, size_t, size_t);
+cudaError_t cudaHostAlloc(void **, size_t, unsigned);
+cudaError_t cudaHostGetDevicePointer(void **, void *, unsigned);
+cudaError_t cudaGetSymbolAddress(void **, const void *);
+cudaError_t cudaGetSymbolSize(size_t *, const void *);
+cudaError_t cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, cudaMemcpyKind);
+cudaError_t cudaMemcpyFromSymbol(void *, const void *, size_t, size_t, cudaMemcpyKind);
+cudaError_t cudaFuncSetCacheConfig(const void *, cudaFuncCache);
+cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, const void *);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, const void *, int, size_t);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *, const void *);
 cudaError_t cudaFree(void *);
 cudaError_t cudaFreeHost(void *);
 cudaError_t cudaMemcpy(void *, const void *, size_t, cudaMemcpyKind);
@@ -70,6 +117,7 @@ cudaError_t cudaSetDevice(int);
 cudaError_t cudaSetDeviceFlags(unsigned);
 cudaError_t cudaGetDevice(int *);
 cudaError_t cudaGetDeviceCount(int *);
+#define cudaGetDeviceProperties cudaGetDeviceProperties_v2
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *, int);
 cudaError_t cudaChooseDevice(int *, const cudaDeviceProp *);
 cudaError_t cudaEventCreate(cudaEvent_t *);
@@ -83,28 +131,73 @@ cudaError_t cudaStreamCreate(cudaStream_t *);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned);
 cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
+cudaError_t cudaStreamQuery(cudaStream_t);
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0);
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
 }
-template <typename T> cudaError_t cudaMalloc(T **, size_t);
-template <typename T> cudaError_t cudaMallocHost(T **, size_t, unsigned = 0);
-template <typename T> cudaError_t cudaMallocManaged(T **, size_t, unsigned = 1);
-template <typename T> cudaError_t cudaMallocPitch(T **, size_t *, size_t, size_t);
-template <typename T> cudaError_t cudaHostAlloc(T **, size_t, unsigned);
-template <typename T> cudaError_t cudaHostGetDevicePointer(T **, void *, unsigned);
-template <typename T> cudaError_t cudaGetSymbolAddress(void **, const T &);
-template <typename T> cudaError_t cudaMemcpyToSymbol(const T &, const void *, size_t, size_t = 0,
-                                                     cudaMemcpyKind = cudaMemcpyHostToDevice);
-template <typename T> cudaError_t cudaMemcpyFromSymbol(void *, const T &, size_t, size_t = 0,
-                                                       cudaMemcpyKind = cudaMemcpyDeviceToHost);
-template <typename T> cudaError_t cudaFuncSetCacheConfig(T *, cudaFuncCache);
-template <typename T> cudaError_t cudaFuncSetAttribute(T *, cudaFuncAttribute, int);
-template <typename T> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, T *);
-template <typename T> cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, T *, int, size_t);
-template <typename T> cudaError_t cudaOccupancyMaxPotentialBlockSize(int *, int *, T, size_t = 0, int = 0);
-template <typename T> cudaError_t cudaLaunchKernel(T *, dim3, dim3, void **, size_t = 0, cudaStream_t = 0);
-template <typename T> cudaError_t cudaLaunchCooperativeKernel(T *, dim3, dim3, void **, size_t = 0, cudaStream_t = 0);
+#define WAVE_CUDA_HOST template <typename T> static inline __attribute__((unused)) cudaError_t
+WAVE_CUDA_HOST cudaMalloc(T **p, size_t bytes) { return cudaMalloc((void **)p, bytes); }
+WAVE_CUDA_HOST cudaMallocHost(T **p, size_t bytes, unsigned flags = 0) { return cudaHostAlloc((void **)p, bytes, flags); }
+WAVE_CUDA_HOST cudaMallocManaged(T **p, size_t bytes, unsigned flags = 1) {
+    return cudaMallocManaged((void **)p, bytes, flags);
+}
+WAVE_CUDA_HOST cudaMallocPitch(T **p, size_t *pitch, size_t width, size_t height) {
+    return cudaMallocPitch((void **)p, pitch, width, height);
+}
+WAVE_CUDA_HOST cudaHostAlloc(T **p, size_t bytes, unsigned flags) { return cudaHostAlloc((void **)p, bytes, flags); }
+WAVE_CUDA_HOST cudaHostGetDevicePointer(T **p, void *host, unsigned flags) {
+    return cudaHostGetDevicePointer((void **)p, host, flags);
+}
+WAVE_CUDA_HOST cudaGetSymbolAddress(void **p, const T &symbol) { return cudaGetSymbolAddress(p, (const void *)&symbol); }
+WAVE_CUDA_HOST cudaGetSymbolSize(size_t *bytes, const T &symbol) {
+    return cudaGetSymbolSize(bytes, (const void *)&symbol);
+}
+WAVE_CUDA_HOST cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
+                                  cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+    return cudaMemcpyToSymbol((const void *)&symbol, from, bytes, offset, kind);
+}
+WAVE_CUDA_HOST cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+                                    cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+    return cudaMemcpyFromSymbol(to, (const void *)&symbol, bytes, offset, kind);
+}
+WAVE_CUDA_HOST cudaFuncSetCacheConfig(T *kernel, cudaFuncCache mode) {
+    return cudaFuncSetCacheConfig((const void *)kernel, mode);
+}
+WAVE_CUDA_HOST cudaFuncSetAttribute(T *kernel, cudaFuncAttribute attribute, int value) {
+    return cudaFuncSetAttribute((const void *)kernel, attribute, value);
+}
+WAVE_CUDA_HOST cudaFuncGetAttributes(cudaFuncAttributes *attributes, T *kernel) {
+    return cudaFuncGetAttributes(attributes, (const void *)kernel);
+}
+WAVE_CUDA_HOST cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *kernel, int threads, size_t bytes) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, threads, bytes);
+}
+WAVE_CUDA_HOST cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T kernel, size_t bytes = 0, int limit = 0) {
+    cudaFuncAttributes of;
+    int cores, best = 0;
+    cudaError_t error = cudaFuncGetAttributes(&of, (const void *)kernel);
+    if (error != cudaSuccess || (error = cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, 0)) != cudaSuccess)
+        return error;
+    int most = limit > 0 && limit < of.maxThreadsPerBlock ? limit : of.maxThreadsPerBlock;
+    *grid = *block = 0;
+    for (int threads = most; threads > 0; threads -= 32) {
+        int blocks;
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (const void *)kernel, threads, bytes);
+        if (error != cudaSuccess) return error;
+        if (blocks * threads > best) best = blocks * threads, *block = threads, *grid = blocks * cores;
+    }
+    return cudaSuccess;
+}
+WAVE_CUDA_HOST cudaLaunchKernel(T *kernel, dim3 grid, dim3 block, void **arguments, size_t bytes = 0,
+                                cudaStream_t stream = 0) {
+    return cudaLaunchKernel((const void *)kernel, grid, block, arguments, bytes, stream);
+}
+WAVE_CUDA_HOST cudaLaunchCooperativeKernel(T *kernel, dim3 grid, dim3 block, void **arguments, size_t bytes = 0,
+                                           cudaStream_t stream = 0) {
+    return cudaLaunchCooperativeKernel((const void *)kernel, grid, block, arguments, bytes, stream);
+}
+#undef WAVE_CUDA_HOST
 
 // An assertion that fails stops the run.
 extern "C" __device__ __attribute__((noreturn)) inline void __assert_fail(const char *, const char *, unsigned,
