@@ -6,7 +6,81 @@ use super::tree::Statement;
 use super::types::{Kind, PtxType};
 use crate::ir::{Binary, Compare, Half, Type, Unary, Value};
 
+/// A rounding in a direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Directed {
+    Down,
+    Up,
+    ToZero,
+}
+
+impl Directed {
+    /// That of an instruction; `None` for the nearest number.
+    fn of(s: &Statement) -> Option<Directed> {
+        match s.one_of(&["rz", "rm", "rp"])? {
+            "rz" => Some(Directed::ToZero),
+            "rm" => Some(Directed::Down),
+            _ => Some(Directed::Up),
+        }
+    }
+}
+
 impl Translator<'_> {
+    /// A sum, and what it differs from the exact one by: a float too (Knuth's TwoSum).
+    fn two_sum(&mut self, a: Value, b: Value) -> [Value; 2] {
+        let sum = self.e.binary(Binary::FAdd, a, b);
+        let of_b = self.e.binary(Binary::FSub, sum, a);
+        let of_a = self.e.binary(Binary::FSub, sum, of_b);
+        let [of_a, of_b] = [(a, of_a), (b, of_b)].map(|(of, part)| self.e.binary(Binary::FSub, of, part));
+        [sum, self.e.binary(Binary::FAdd, of_a, of_b)]
+    }
+
+    /// What a rounded product differs from the exact one by. Below 2^-100 the difference may be no float, and is lost.
+    fn product_error(&mut self, a: Value, b: Value, product: Value) -> Value {
+        let minus = self.e.unary(Unary::FNeg, product);
+        self.e.fma([a, b, minus])
+    }
+
+    /// A number that is rounded to nearest, rounded in a direction instead. `error` has the sign of the exact result less
+    /// the rounded one. Results past the largest number stay infinite.
+    fn directed(&mut self, mode: Directed, nearest: Value, error: Value) -> Value {
+        let ty = self.e.ty(nearest);
+        let zero = self.e.zero(ty);
+        let bits = self.e.reinterpret(nearest);
+        let sign = if ty == Type::F64 { 1 << 63 } else { 1 << 31 };
+        let [less, more] = [u64::MAX, 1].map(|by| self.e.with(Binary::Add, bits, by));
+        let is_positive = self.e.compare(Compare::FGt, nearest, zero);
+        let is_negative = self.e.compare(Compare::FLt, nearest, zero);
+        let wide = if ty == Type::F64 { Type::I64 } else { Type::I32 };
+        // The neighbours of zero are the least numbers with either sign.
+        let step = |this: &mut Self, down: bool| {
+            let (grows, least) = if down { (is_negative, sign | 1) } else { (is_positive, 1) };
+            let least = if wide == Type::I64 { this.e.i64(least) } else { this.e.i32(least as u32) };
+            let other = if down { is_positive } else { is_negative };
+            let small = this.e.select(other, less, least);
+            this.e.select(grows, more, small)
+        };
+        let is_above = self.e.compare(Compare::FLt, error, zero);
+        let is_below = self.e.compare(Compare::FGt, error, zero);
+        let stepped = match mode {
+            Directed::Down => {
+                let down = step(self, true);
+                self.e.select(is_above, down, bits)
+            }
+            Directed::Up => {
+                let up = step(self, false);
+                self.e.select(is_below, up, bits)
+            }
+            Directed::ToZero => {
+                let above = self.e.binary(Binary::And, is_above, is_positive);
+                let below = self.e.binary(Binary::And, is_below, is_negative);
+                let is_far = self.e.binary(Binary::Or, above, below);
+                self.e.select(is_far, less, bits)
+            }
+        };
+        self.e.reinterpret(stepped)
+    }
+
     /// Checks that results are rounded to nearest.
     fn rounding(&self, s: &Statement) -> Done {
         match s.one_of(&["rz", "rm", "rp"]) {
@@ -115,9 +189,15 @@ impl Translator<'_> {
                 false => self.half_operation(s, Half::Sub, None, 2),
             };
         }
-        self.rounding(s)?;
         let [a, b] = self.floats(s, ty)?;
-        let value = self.e.binary(if is_sum { Binary::FAdd } else { Binary::FSub }, a, b);
+        let value = match Directed::of(s) {
+            None => self.e.binary(if is_sum { Binary::FAdd } else { Binary::FSub }, a, b),
+            Some(mode) => {
+                let b = if is_sum { b } else { self.e.unary(Unary::FNeg, b) };
+                let [sum, error] = self.two_sum(a, b);
+                self.directed(mode, sum, error)
+            }
+        };
         self.float_result(s, value, ty)
     }
 
@@ -135,9 +215,12 @@ impl Translator<'_> {
         if !ty.is_float() {
             return self.half_operation(s, Half::Mul, Some(Half::Mul2), 2);
         }
-        self.rounding(s)?;
         let [a, b] = self.floats(s, ty)?;
-        let value = self.e.binary(Binary::FMul, a, b);
+        let mut value = self.e.binary(Binary::FMul, a, b);
+        if let Some(mode) = Directed::of(s) {
+            let error = self.product_error(a, b, value);
+            value = self.directed(mode, value, error);
+        }
         self.float_result(s, value, ty)
     }
 
@@ -146,9 +229,20 @@ impl Translator<'_> {
         if !ty.is_float() {
             return self.half_operation(s, Half::Fma, Some(Half::Fma2), 3);
         }
-        self.rounding(s)?;
-        let operands = self.floats(s, ty)?;
-        let value = self.e.fma(operands);
+        let [a, b, c] = self.floats(s, ty)?;
+        let mut value = self.e.fma([a, b, c]);
+        if let Some(mode) = Directed::of(s) {
+            // The exact result is the sum of three floats; what is left of it without the rounded one has the sign.
+            let product = self.e.binary(Binary::FMul, a, b);
+            let of_product = self.product_error(a, b, product);
+            let [sum, of_sum] = self.two_sum(product, c);
+            let first = self.e.binary(Binary::FSub, sum, value);
+            let [left, small] = self.two_sum(first, of_sum);
+            let [left, smaller] = self.two_sum(left, of_product);
+            let small = self.e.binary(Binary::FAdd, small, smaller);
+            let error = self.e.binary(Binary::FAdd, left, small);
+            value = self.directed(mode, value, error);
+        }
         self.float_result(s, value, ty)
     }
 

@@ -8,5 +8,6 @@ mod mutations;
 mod random;
 mod refused;
 mod round_trip;
+mod roundings;
 mod suite;
 mod values;

@@ -34,7 +34,7 @@ fn statements_are_refused_at_their_place_by_name() {
         ("ld.global.u32 %r0, %rd0;", "an address in brackets", 20),
         ("ld.param.u32 %r0, [p+8];", "byte 8 is outside of `p`", 19),
         ("ld.param.u64 %rd0, [p+4];", "not inside of the parameter", 1),
-        ("add.rz.f32 %f0, %f1, %f2;", "the rounding .rz", 1),
+        ("div.rz.f32 %f0, %f1, %f2;", "the rounding .rz", 1),
         ("bar.sync 1, 64;", "a barrier for a part of the workgroup", 13),
         ("call (%r0), f, (%r1);", "there is no function `f`", 13),
         ("call vprintf, (%rd0);", "printf is not taken", 6),

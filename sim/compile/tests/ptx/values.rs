@@ -3,7 +3,7 @@
 use crate::machine::{BUFFERS, Run, run};
 
 /// What the host computes of the three operands of a thread.
-type Expected = fn(u64, u64, u64) -> u64;
+pub(crate) type Expected = fn(u64, u64, u64) -> u64;
 
 /// Threads of a case: each has its own operands.
 const THREADS: usize = 64;
@@ -54,7 +54,7 @@ fn operands(edges: &[u64], seed: u64) -> Vec<[u64; 3]> {
 }
 
 /// Runs a case and compares. `same` says which bits are equal to those expected.
-fn check(code: &str, edges: &[u64], same: fn(u64, u64) -> bool, expected: Expected) {
+pub(crate) fn check(code: &str, edges: &[u64], same: fn(u64, u64) -> bool, expected: Expected) {
     let operands = operands(edges, code.len() as u64 + 17);
     let mut contents = Vec::new();
     for [a, b, c] in &operands {
@@ -309,7 +309,7 @@ fn comparisons_choices_and_conversions_of_integers() {
     ]);
 }
 
-const FLOATS: [u64; 16] = [
+pub(crate) const FLOATS: [u64; 16] = [
     0,
     0x8000_0000,
     0x3F80_0000,
