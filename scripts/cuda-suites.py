@@ -699,7 +699,7 @@ def read_report(path):
     try:
         runs = json.loads(path.read_text())["runs"]
         launches = [launch for run in runs for launch in run["launches"]]
-        return sum(launch["statistics"]["cycles"] for launch in launches), len(launches), ""
+        return sum(launch["statistics"]["kernel.cycles"] for launch in launches), len(launches), ""
     except FileNotFoundError:
         return None, None, "wave-sim wrote no report"
     except (OSError, ValueError, KeyError, TypeError) as error:

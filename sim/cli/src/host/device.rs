@@ -2,6 +2,7 @@
 
 use super::allocator::{ALIGNMENT_BYTES, Allocator};
 use super::modules::{Failed, Modules};
+use super::watching::{self, Shared, Watching};
 use crate::args::MachineArgs;
 use crate::execute::{outcome, run_options};
 use crate::functional::untimed_outcome;
@@ -35,6 +36,8 @@ pub(super) struct How<'a> {
     pub(super) functional: bool,
     /// Parts of a launch without timing.
     pub(super) sample: bool,
+    /// Trace files and the report.
+    pub(super) wanted: &'a Shared,
 }
 
 /// The device of a process.
@@ -49,9 +52,14 @@ pub(super) struct Device<'a> {
     cycles: u64,
     /// The launches.
     run: Run,
+    /// Who watches the launches.
+    watching: Option<Watching>,
     /// A kernel has failed, and nothing runs since.
     is_lost: bool,
 }
+
+/// Registers with which every kernel can be compiled.
+const LEAST_REGISTERS: u32 = 24;
 
 /// A reply, with the bytes that it carries.
 type Answer = Result<(Reply, Vec<u8>), Failed>;
@@ -82,13 +90,18 @@ impl<'a> Device<'a> {
             sampler: Sampler::default(),
             cycles: 0,
             run: Run::new(program, Outcome::Ended(Verification::Nothing)),
+            watching: None,
             is_lost: false,
         }
     }
 
-    /// The launches, at the end.
-    pub(super) fn into_run(self) -> Run {
-        self.run
+    /// The launches, at the end, and what is wrong with files about them.
+    pub(super) fn finish(mut self) -> (Run, Vec<Diagnostic>) {
+        let written = match (self.watching.take(), &mut self.engine) {
+            (Some(watching), Engine::Timed(machine)) => watching.finish(machine, &self.run, self.cycles),
+            _ => Ok(()),
+        };
+        (self.run, written.err().unwrap_or_default())
     }
 
     /// Simulated time, ns.
@@ -243,8 +256,12 @@ impl<'a> Device<'a> {
     }
 
     /// Compiles a kernel, if it has not been. Returns its number in the program and its parameters.
-    fn compiled(&mut self, module: u32, name: &str) -> Result<(usize, Vec<ParameterFacts>), Failed> {
-        let kernel = self.modules.kernel(module, name, self.how.config)?;
+    fn compiled(
+        &mut self,
+        kernel: (u32, &str),
+        registers: Option<u32>,
+    ) -> Result<(usize, Vec<ParameterFacts>), Failed> {
+        let kernel = self.modules.kernel(kernel, registers, self.how.config)?;
         let facts = |parameter: &PtxParameter| ParameterFacts {
             bytes: parameter.bytes,
             alignment: parameter.alignment,
@@ -266,18 +283,16 @@ impl<'a> Device<'a> {
     }
 
     fn kernel(&mut self, module: u32, name: &str) -> Answer {
-        let (number, parameters) = self.compiled(module, name)?;
+        let (number, parameters) = self.compiled((module, name), None)?;
         let kernel = &self.modules.program().kernels[number];
         let private = kernel.private.map_or(0, |private| private.bytes_per_wave);
         let core = &self.how.config.core;
-        // Registers of one wave of each scheduler bound the waves that a workgroup may have.
-        let waves = core.register_file_bytes / (kernel.registers * 4 * core.wave_width).max(1);
         let facts = KernelFacts {
             parameters,
             registers: kernel.registers,
             local_bytes: kernel.local_memory_bytes,
             private_bytes: private / core.wave_width.max(1),
-            most_threads: core.max_workgroup_size.min(waves.saturating_mul(core.wave_width)),
+            most_threads: core.max_workgroup_size,
             required_threads: kernel.workgroup_size,
         };
         Ok((Reply::Kernel { facts }, Vec::new()))
@@ -292,7 +307,7 @@ impl<'a> Device<'a> {
         if self.is_lost {
             return Err((Failure::Lost, Vec::new()));
         }
-        let (number, parameters) = self.compiled(module, name)?;
+        let (mut number, parameters) = self.compiled((module, name), None)?;
         let shown = source_name(name).to_owned();
         let threads = workgroup.iter().try_fold(1_u32, |all, &size| all.checked_mul(size));
         let most = self.how.config.core.max_workgroup_size;
@@ -305,6 +320,11 @@ impl<'a> Device<'a> {
             );
             return Err(failed(Failure::InvalidConfiguration, message));
         }
+        // As a compiler does that knows the size of the workgroup: what does not fit into registers goes to memory.
+        let room = self.registers_of_thread(threads.unwrap_or(most));
+        if self.modules.program().kernels[number].registers > room && room >= LEAST_REGISTERS {
+            number = self.compiled((module, name), Some(room))?.0;
+        }
         let program = self.modules.program();
         let kernel = &program.kernels[number];
         let mut launch = Launch {
@@ -314,7 +334,8 @@ impl<'a> Device<'a> {
             registers: kernel.registers,
             local_memory_bytes: kernel.local_memory_bytes.saturating_add(dynamic_local),
             initial_registers: registers(program, number, &parameters, arguments)
-                .map_err(|message| failed(Failure::IllegalAddress, format!("kernel `{shown}`: {message}")))?,
+                .map_err(|message| failed(Failure::IllegalAddress, format!("kernel `{shown}`: {message}")))
+                .inspect_err(|(_, wrong)| self.run.outcome = Outcome::Fault(wrong[0].clone()))?,
         };
         let width = self.how.config.core.wave_width;
         let (all, used) = (self.how.config.device_memory_bytes, self.memory.used());
@@ -332,10 +353,27 @@ impl<'a> Device<'a> {
         Ok((Reply::Launched { start: self.time(start), end: self.time(self.cycles) }, Vec::new()))
     }
 
+    /// Registers that each thread of a workgroup can have.
+    fn registers_of_thread(&self, threads: u32) -> u32 {
+        let core = &self.how.config.core;
+        let waves = threads.div_ceil(core.wave_width).div_ceil(core.schedulers);
+        let of_scheduler = core.register_file_bytes / core.schedulers / (4 * core.wave_width).max(1);
+        (of_scheduler / waves.max(1)).min(core.max_registers)
+    }
+
     fn run_timed(&mut self, launch: Launch, kernel: String) -> Result<(), Failed> {
         let Engine::Timed(machine) = &mut self.engine else { return Ok(()) };
         let options = run_options(self.how.machine);
-        let ran = if self.how.sample {
+        if let Some(wanted) = watching::take(self.how.wanted) {
+            let made = Watching::new(wanted, &self.run.name, self.how.config, self.modules.program());
+            self.watching = Some(made.map_err(|wrong| (Failure::NoSimulator, wrong))?);
+        }
+        let ran = if let Some(watching) = &mut self.watching {
+            watching.extend(self.modules.program());
+            watching.launch((&launch, self.cycles), machine, |machine, observer| {
+                machine.run(&launch, &options, observer, &mut |_| {})
+            })
+        } else if self.how.sample {
             let sampled = self.sampler.run(machine, &launch, &options, &mut |_| {});
             sampled.map(|(report, sampling)| {
                 self.run.sampled.push(sampling);

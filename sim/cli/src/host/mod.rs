@@ -10,13 +10,15 @@ pub(crate) mod library;
 mod modules;
 mod server;
 mod table;
+mod watching;
 
-use crate::args::{DataSize, Format, MachineArgs, SetArgs};
+use crate::args::{DataSize, Format, MachineArgs, SetArgs, TraceArgs};
 use crate::files;
 use crate::host_memory::Copies;
 use crate::interrupt;
 use crate::machine::machine_to_run;
 use crate::session;
+use crate::stored::Stored;
 use crate::terminal::Terminal;
 use crate::values;
 use clap::Args;
@@ -28,7 +30,9 @@ use std::os::unix::net::UnixListener;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
+use watching::Wanted;
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
 use wave_observe::energy::Prices;
@@ -83,6 +87,10 @@ pub(crate) struct HostArgs {
         default_missing_value = crate::args::BUILT_IN_PRICES, conflicts_with = "functional")]
     pub energy: Option<String>,
 
+    /// Files that show the launches cycle by cycle.
+    #[command(flatten)]
+    pub traces: TraceArgs,
+
     /// Form of the report
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     pub format: Format,
@@ -128,6 +136,10 @@ pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagno
     if let Some(wrong) = args.output.as_deref().and_then(|file| files::cannot_write(file, "--output")) {
         return Err(vec![wrong]);
     }
+    check(args).map_err(|wrong| vec![wrong])?;
+    let stored = Stored::read(&args.traces, &[]).map_err(|wrong| vec![wrong])?;
+    let wanted = args.traces.flag().map(|_| Wanted { traces: args.traces.clone(), stored });
+    let wanted = Mutex::new(wanted);
     let prices = args.energy.as_deref().map(Prices::load).transpose()?;
     let machine = args.machine();
     let mut config =
@@ -142,7 +154,13 @@ pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagno
     };
     let socket = library.socket();
     let listener = UnixListener::bind(&socket).map_err(unheard)?;
-    let how = How { config: &config, machine: &machine, functional: args.functional, sample: args.sample };
+    let how = How {
+        config: &config,
+        machine: &machine,
+        functional: args.functional,
+        sample: args.sample,
+        wanted: &wanted,
+    };
     let server = Server::new(how, terminal);
     let ended = std::thread::scope(|scope| {
         let server = &server;
@@ -170,6 +188,24 @@ pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagno
     report(args, &config, prices, runs, terminal)?;
     let code = status.code().unwrap_or_else(|| BY_SIGNAL + status.signal().unwrap_or(0));
     Ok(if code == 0 && failed { crate::Exit::Fault as u8 } else { code as u8 })
+}
+
+/// Refuses flags that do not go together.
+fn check(args: &HostArgs) -> Result<(), Diagnostic> {
+    if let Some(wrong) = args.traces.check().into_iter().next() {
+        return Err(wrong);
+    }
+    let Some(flag) = args.traces.flag() else { return Ok(()) };
+    let untimed = [(args.functional, "--functional"), (args.sample, "--sample")];
+    if let Some((_, other)) = untimed.iter().find(|(given, _)| *given) {
+        let message = format!("{other} leaves out timing, and {flag} shows it");
+        return Err(Diagnostic::error(message).hint("leave one of them out"));
+    }
+    if args.traces.trigger().is_some() {
+        let message = "--trigger needs a run that can be repeated, and a program runs once";
+        return Err(Diagnostic::error(message).hint("--from-cycle and --to-cycle choose a part"));
+    }
+    Ok(())
 }
 
 /// Starts the program and waits for its end.

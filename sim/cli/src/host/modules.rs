@@ -40,8 +40,8 @@ struct Unit {
 struct Module {
     name: String,
     units: Vec<Unit>,
-    /// Kernels that were asked for.
-    kernels: HashMap<String, Result<Kernel, Failed>>,
+    /// Kernels that were asked for, with the most registers that they may have.
+    kernels: HashMap<(String, Option<u32>), Result<Kernel, Failed>>,
 }
 
 /// All modules of a program, and the program of the kernels that are compiled.
@@ -139,15 +139,20 @@ impl Modules {
         all.find(|variable| variable.0 == name).map(|&(_, address, bytes)| (address.into(), bytes))
     }
 
-    /// A kernel, which is compiled if it has not been.
+    /// A kernel, which is compiled if it has not been, perhaps with fewer registers than it would like.
     ///
     /// # Errors
     /// There is none of this name, or what in it is not supported.
-    pub(super) fn kernel(&mut self, module: u32, name: &str, config: &Config) -> Result<&Kernel, Failed> {
+    pub(super) fn kernel(
+        &mut self,
+        (module, name): (u32, &str),
+        registers: Option<u32>,
+        config: &Config,
+    ) -> Result<&Kernel, Failed> {
         let linked = &mut self.linked;
         let found = self.modules.get_mut(module as usize).ok_or((Failure::NotFound, Vec::new()))?;
         let Module { name: of, units, kernels } = found;
-        let made = kernels.entry(name.to_owned()).or_insert_with(|| {
+        let made = kernels.entry((name.to_owned(), registers)).or_insert_with(|| {
             let unit = units.iter().find(|unit| unit.kernels.iter().any(|kernel| kernel == name));
             let Some(unit) = unit else {
                 let message = format!("{of} has no kernel `{name}`");
@@ -155,6 +160,7 @@ impl Modules {
             };
             let settings = Settings {
                 names: vec![name.to_owned()],
+                registers,
                 f64_instructions: config.capabilities.f64,
                 ..Settings::default()
             };

@@ -59,7 +59,9 @@ impl<'a> Server<'a> {
                 (Reply::Failed { failure: failure.number(), message }, Vec::new())
             });
         }
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner).push((number, device.into_run()));
+        let (run, wrong) = device.finish();
+        self.show(&wrong);
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner).push((number, run));
     }
 
     /// Shows messages, each once.

@@ -17,7 +17,7 @@ pub(super) fn table(runs: &[Run], config: &Config, functional: bool) -> String {
         }
         shown += &text::without_launches(run, config);
     }
-    if runs.iter().all(|run| run.steps.is_empty() && run.untimed.is_empty()) {
+    if runs.is_empty() {
         shown += "no kernel was launched\n";
     }
     shown

@@ -55,6 +55,12 @@ impl<'a> ByLaunch<'a> {
         ByLaunch::new(self.config, self.all.program, launches)
     }
 
+    /// Kernels are added to the program: it begins as the one before.
+    pub fn extend(&mut self, program: &'a Program) {
+        self.all.extend(program);
+        self.one.iter_mut().for_each(|one| one.extend(program));
+    }
+
     /// Called when a launch begins in machine cycle `start`.
     pub fn start(&mut self, launch: &Launch, start: Cycle) {
         self.all.start(launch, start);

@@ -7,7 +7,7 @@
 use crate::figures::ratio;
 use std::collections::BTreeMap;
 use wave_isa::ExecClass;
-use wave_isa::program::{Launch, Program};
+use wave_isa::program::{Kernel, Launch, Program};
 use wave_machine::clock::Cycle;
 use wave_machine::config::Config;
 use wave_machine::core::probe::{
@@ -152,16 +152,18 @@ pub struct Profiler {
     cores: Vec<Slots>,
 }
 
+impl Profile {
+    fn of(kernel: &Kernel) -> Profile {
+        Profile { lines: vec![Line::default(); kernel.code.len() + 1], ..Profile::default() }
+    }
+}
+
 impl Profiler {
     /// A profiler for all kernels of a program.
     pub fn new(config: &Config, program: &Program) -> Profiler {
         let core = &config.core;
-        let profile = |kernel: &wave_isa::program::Kernel| Profile {
-            lines: vec![Line::default(); kernel.code.len() + 1],
-            ..Profile::default()
-        };
         Profiler {
-            profiles: program.kernels.iter().map(profile).collect(),
+            profiles: program.kernels.iter().map(Profile::of).collect(),
             kernel: 0,
             ops: None,
             issue_width: core.issue.width.into(),
@@ -171,6 +173,11 @@ impl Profiler {
             idle: Vec::new(),
             cores: vec![[0; SlotUse::COUNT]; config.cores as usize],
         }
+    }
+
+    /// Kernels are added to the program.
+    pub fn extend(&mut self, program: &Program) {
+        self.profiles.extend(program.kernels.iter().skip(self.profiles.len()).map(Profile::of));
     }
 
     /// Called when a launch begins in cycle `start`.

@@ -63,6 +63,12 @@ impl<'a> Watch<'a> {
         }
     }
 
+    /// Kernels are added to the program: it begins as the one before.
+    pub fn extend(&mut self, program: &'a Program) {
+        self.program = program;
+        self.profiler.extend(program);
+    }
+
     /// Called when a launch begins in machine cycle `start`. The caches of the cores are empty then.
     pub fn start(&mut self, launch: &Launch, start: Cycle) {
         self.profiler.start(self.config, self.program, launch, start);

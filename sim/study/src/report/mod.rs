@@ -27,7 +27,8 @@ mod settings;
 mod traffic;
 pub(crate) mod windows;
 
-use capture::{Capture, Captured};
+use capture::Capture;
+pub use capture::Captured;
 use scope::{Parts, Scope};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -144,6 +145,11 @@ impl<'a> Collector<'a> {
             self.watch = self.watch.each_of(launches);
         }
         self
+    }
+
+    /// Kernels are added to the program: it begins as the one before.
+    pub fn extend(&mut self, program: &'a Program) {
+        self.watch.extend(program);
     }
 
     /// A trace sink that captures instructions, and the captured data.

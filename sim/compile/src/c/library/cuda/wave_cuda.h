@@ -104,6 +104,9 @@ static const __device__ int warpSize = 32;
 WAVE_CUDA_FN void __threadfence() { asm volatile("membar.gl;" ::: "memory"); }
 WAVE_CUDA_FN void __threadfence_block() { asm volatile("membar.cta;" ::: "memory"); }
 WAVE_CUDA_FN void __threadfence_system() { asm volatile("membar.sys;" ::: "memory"); }
+WAVE_CUDA_FN int __syncthreads_count(int p) { return __nvvm_bar0_popc(p); }
+WAVE_CUDA_FN int __syncthreads_and(int p) { return __nvvm_bar0_and(p); }
+WAVE_CUDA_FN int __syncthreads_or(int p) { return __nvvm_bar0_or(p); }
 WAVE_CUDA_FN void __syncwarp(unsigned mask = 0xffffffffu) { asm volatile("bar.warp.sync %0;" ::"r"(mask) : "memory"); }
 
 #include "wave_cuda_math.h"
@@ -124,6 +127,14 @@ WAVE_CUDA_ATOMIC(atomicMin, int, "r", "min.s32")
 WAVE_CUDA_ATOMIC(atomicMin, unsigned, "r", "min.u32")
 WAVE_CUDA_ATOMIC(atomicMax, int, "r", "max.s32")
 WAVE_CUDA_ATOMIC(atomicMax, unsigned, "r", "max.u32")
+WAVE_CUDA_ATOMIC(atomicMin, long long, "l", "min.s64")
+WAVE_CUDA_ATOMIC(atomicMin, unsigned long long, "l", "min.u64")
+WAVE_CUDA_ATOMIC(atomicMax, long long, "l", "max.s64")
+WAVE_CUDA_ATOMIC(atomicMax, unsigned long long, "l", "max.u64")
+WAVE_CUDA_ATOMIC(atomicAnd, unsigned long long, "l", "and.b64")
+WAVE_CUDA_ATOMIC(atomicOr, unsigned long long, "l", "or.b64")
+WAVE_CUDA_ATOMIC(atomicXor, unsigned long long, "l", "xor.b64")
+WAVE_CUDA_ATOMIC(atomicExch, unsigned long long, "l", "exch.b64")
 WAVE_CUDA_ATOMIC(atomicAnd, int, "r", "and.b32")
 WAVE_CUDA_ATOMIC(atomicAnd, unsigned, "r", "and.b32")
 WAVE_CUDA_ATOMIC(atomicOr, int, "r", "or.b32")
@@ -147,6 +158,7 @@ WAVE_CUDA_FN unsigned atomicSub(unsigned *p, unsigned v) { return atomicAdd(p, 0
 WAVE_CUDA_CAS(int, "r", "b32")
 WAVE_CUDA_CAS(unsigned, "r", "b32")
 WAVE_CUDA_CAS(unsigned long long, "l", "b64")
+WAVE_CUDA_CAS(unsigned short, "h", "b16")
 #undef WAVE_CUDA_CAS
 
 // Operations of a warp.
@@ -176,6 +188,23 @@ WAVE_CUDA_FN unsigned __ballot_sync(unsigned mask, int p) {
 }
 WAVE_CUDA_FN int __any_sync(unsigned mask, int p) { return __ballot_sync(mask, p) != 0; }
 WAVE_CUDA_FN int __all_sync(unsigned mask, int p) { return __ballot_sync(mask, !p) == 0; }
+#define WAVE_CUDA_MATCH(T, R, type)                                                                                \
+    WAVE_CUDA_FN unsigned __match_any_sync(unsigned mask, T v) {                                                   \
+        unsigned d;                                                                                                \
+        asm volatile("match.any.sync." type " %0, %1, %2;" : "=r"(d) : R(v), "r"(mask));                           \
+        return d;                                                                                                  \
+    }                                                                                                              \
+    WAVE_CUDA_FN unsigned __match_all_sync(unsigned mask, T v, int *all) {                                         \
+        unsigned d;                                                                                                \
+        asm volatile("{ .reg .pred q; match.all.sync." type " %0|q, %2, %3; selp.s32 %1, 1, 0, q; }"               \
+                     : "=r"(d), "=r"(*all) : R(v), "r"(mask));                                                     \
+        return d;                                                                                                  \
+    }
+WAVE_CUDA_MATCH(int, "r", "b32")
+WAVE_CUDA_MATCH(unsigned, "r", "b32")
+WAVE_CUDA_MATCH(long long, "l", "b64")
+WAVE_CUDA_MATCH(unsigned long long, "l", "b64")
+#undef WAVE_CUDA_MATCH
 WAVE_CUDA_FN unsigned __activemask() {
     unsigned d;
     asm volatile("activemask.b32 %0;" : "=r"(d));
