@@ -38,6 +38,32 @@ pub(super) struct How<'a> {
     pub(super) sample: bool,
     /// Trace files and the report.
     pub(super) wanted: &'a Shared,
+    /// What the host takes.
+    pub(super) host: HostTime,
+}
+
+/// Time that passes beside kernels.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct HostTime {
+    /// Of each launch, ns.
+    pub(super) launch_ns: f64,
+    /// Bytes that a copy between host and device moves in a ns; `None` if copies take no time.
+    pub(super) bytes_per_ns: Option<f64>,
+}
+
+/// Simulated time of a process, by what it went into, ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Spent {
+    pub(super) kernels: f64,
+    pub(super) launches: f64,
+    pub(super) copies: f64,
+}
+
+impl Spent {
+    /// All of it.
+    pub(super) fn all(self) -> f64 {
+        self.kernels + self.launches + self.copies
+    }
 }
 
 /// The device of a process.
@@ -50,6 +76,8 @@ pub(super) struct Device<'a> {
     sampler: Sampler,
     /// Cycles of the launches that have ended.
     cycles: u64,
+    /// Simulated time.
+    spent: Spent,
     /// The launches.
     run: Run,
     /// Who watches the launches.
@@ -89,25 +117,30 @@ impl<'a> Device<'a> {
             modules: Modules::default(),
             sampler: Sampler::default(),
             cycles: 0,
+            spent: Spent::default(),
             run: Run::new(program, Outcome::Ended(Verification::Nothing)),
             watching: None,
             is_lost: false,
         }
     }
 
-    /// The launches, at the end, and what is wrong with files about them.
-    pub(super) fn finish(mut self) -> (Run, Vec<Diagnostic>) {
+    /// The launches and the simulated time, at the end, and what is wrong with files about them.
+    pub(super) fn finish(mut self) -> ((Run, Spent), Vec<Diagnostic>) {
         let written = match (self.watching.take(), &mut self.engine) {
             (Some(watching), Engine::Timed(machine)) => watching.finish(machine, &self.run, self.cycles),
             _ => Ok(()),
         };
-        (self.run, written.err().unwrap_or_default())
+        ((self.run, self.spent), written.err().unwrap_or_default())
     }
 
-    /// Simulated time, ns.
-    fn time(&self, cycles: u64) -> u64 {
-        let mhz = u64::from(self.how.config.core_clock_mhz.max(1));
-        u128::from(cycles).saturating_mul(1000).checked_div(mhz.into()).unwrap_or(0) as u64
+    /// Time of so many cycles, ns.
+    fn nanoseconds(&self, cycles: u64) -> f64 {
+        cycles as f64 * 1000.0 / f64::from(self.how.config.core_clock_mhz.max(1))
+    }
+
+    /// Notes a copy between host and device.
+    fn copied(&mut self, bytes: u64) {
+        self.spent.copies += self.how.host.bytes_per_ns.map_or(0.0, |rate| bytes as f64 / rate);
     }
 
     /// Does what a program asks for.
@@ -119,7 +152,7 @@ impl<'a> Device<'a> {
             Request::Hello { .. } | Request::Note { .. } => done(),
             Request::Device {} => Ok((Reply::Device { facts: self.facts() }, Vec::new())),
             Request::Free {} => Ok((Reply::Value { value: self.memory.free() }, Vec::new())),
-            Request::Time {} => Ok((Reply::Value { value: self.time(self.cycles) }, Vec::new())),
+            Request::Time {} => Ok((Reply::Value { value: self.spent.all() as u64 }, Vec::new())),
             Request::Load { name } => {
                 let name = format!("{name} of {}", self.run.name);
                 let Device { modules, memory, .. } = self;
@@ -170,6 +203,7 @@ impl<'a> Device<'a> {
             Request::Write { address } => {
                 let range = self.range(*address, data.len() as u64)?;
                 self.with_memory(|memory| memory[range].copy_from_slice(data));
+                self.copied(data.len() as u64);
                 done()
             }
             Request::Read { address, bytes } => {
@@ -178,6 +212,7 @@ impl<'a> Device<'a> {
                     Engine::Timed(machine) => machine.memory()[range].to_vec(),
                     Engine::Functional(memory) => memory[range].to_vec(),
                 };
+                self.copied(bytes.len() as u64);
                 Ok((Reply::Done {}, bytes))
             }
             Request::Copy { to, from, bytes } => {
@@ -341,7 +376,8 @@ impl<'a> Device<'a> {
         let (all, used) = (self.how.config.device_memory_bytes, self.memory.used());
         let placed = launch.place_private(program, width, all, used);
         placed.map_err(|wrong| (Failure::OutOfResources, vec![wrong]))?;
-        let start = self.cycles;
+        self.spent.launches += self.how.host.launch_ns;
+        let (start, before) = (self.spent.all(), self.cycles);
         let ran = match &mut self.engine {
             Engine::Timed(_) => self.run_timed(launch, shown),
             Engine::Functional(_) => self.run_functional(launch, shown),
@@ -350,7 +386,8 @@ impl<'a> Device<'a> {
             self.is_lost = !matches!(failure, Failure::OutOfResources);
         }
         ran?;
-        Ok((Reply::Launched { start: self.time(start), end: self.time(self.cycles) }, Vec::new()))
+        self.spent.kernels += self.nanoseconds(self.cycles - before);
+        Ok((Reply::Launched { start: start as u64, end: self.spent.all() as u64 }, Vec::new()))
     }
 
     /// Registers that each thread of a workgroup can have.

@@ -22,7 +22,7 @@ use crate::stored::Stored;
 use crate::terminal::Terminal;
 use crate::values;
 use clap::Args;
-use device::How;
+use device::{HostTime, How, Spent};
 use library::Library;
 use server::Server;
 use std::ffi::OsString;
@@ -70,6 +70,14 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "N", value_parser = values::integer32)]
     pub threads: Option<u32>,
 
+    /// Time that the host takes for each launch, microseconds [default: 0]
+    #[arg(long, value_name = "MICROSECONDS", value_parser = positive, default_value = "0", hide_default_value = true)]
+    pub launch_time: f64,
+
+    /// Bandwidth of copies between host and device, GB/s [default: copies take no time]
+    #[arg(long, value_name = "GB/S", value_parser = positive)]
+    pub copy_bandwidth: Option<f64>,
+
     /// Run kernels without timing: results only, as fast as the host can
     #[arg(long)]
     pub functional: bool,
@@ -111,6 +119,14 @@ const DEFAULT_MEMORY_BYTES: u64 = 1 << 30;
 const NOT_STARTED: u8 = 127;
 /// What a shell adds to the number of the signal that ends a program.
 const BY_SIGNAL: i32 = 128;
+
+/// A number that is not negative.
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number >= 0.0 && number.is_finite() => Ok(number),
+        _ => Err("it is a number that is not negative".to_owned()),
+    }
+}
 
 impl HostArgs {
     fn machine(&self) -> MachineArgs {
@@ -154,12 +170,18 @@ pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagno
     };
     let socket = library.socket();
     let listener = UnixListener::bind(&socket).map_err(unheard)?;
+    let host = HostTime {
+        launch_ns: args.launch_time * 1e3,
+        // A GB in a second is a byte in a ns.
+        bytes_per_ns: args.copy_bandwidth.filter(|&rate| rate > 0.0),
+    };
     let how = How {
         config: &config,
         machine: &machine,
         functional: args.functional,
         sample: args.sample,
         wanted: &wanted,
+        host,
     };
     let server = Server::new(how, terminal);
     let ended = std::thread::scope(|scope| {
@@ -184,7 +206,7 @@ pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagno
         terminal
             .diagnostics(&[Diagnostic::warning(format!("`{program}` has not used the simulator: {why}"))]);
     }
-    let failed = runs.iter().any(|run| !matches!(run.outcome, Outcome::Ended(_)));
+    let failed = runs.iter().any(|(run, _)| !matches!(run.outcome, Outcome::Ended(_)));
     report(args, &config, prices, runs, terminal)?;
     let code = status.code().unwrap_or_else(|| BY_SIGNAL + status.signal().unwrap_or(0));
     Ok(if code == 0 && failed { crate::Exit::Fault as u8 } else { code as u8 })
@@ -249,22 +271,23 @@ fn report(
     args: &HostArgs,
     config: &Config,
     prices: Option<Prices>,
-    mut runs: Vec<Run>,
+    runs: Vec<(Run, Spent)>,
     terminal: &Terminal,
 ) -> Result<(), Vec<Diagnostic>> {
     let mut text = match args.format {
         Format::Text => table::table(&runs, config, args.functional),
         Format::Json => {
-            if runs.is_empty() {
+            let mut all: Vec<Run> = runs.iter().map(|(run, _)| run.clone()).collect();
+            if all.is_empty() {
                 let name = args.command[0].display().to_string();
-                runs.push(Run::new(&name, Outcome::Ended(Verification::Nothing)));
+                all.push(Run::new(&name, Outcome::Ended(Verification::Nothing)));
             }
             let prices = prices.clone();
-            json::document(&Session { config, untimed: args.functional, prices, runs: runs.clone() })
+            json::document(&Session { config, untimed: args.functional, prices, runs: all })
         }
     };
     if args.format == Format::Text {
-        for run in &runs {
+        for (run, _) in &runs {
             if args.stats
                 && let Some(statistics) = session::statistics(run, args.functional, config)
             {

@@ -1,6 +1,6 @@
 //! Answers what programs ask for: a thread and a device for each process.
 
-use super::device::{Device, How};
+use super::device::{Device, How, Spent};
 use crate::terminal::Terminal;
 use std::collections::BTreeSet;
 use std::io::BufReader;
@@ -20,7 +20,7 @@ pub(super) struct Server<'a> {
     /// Messages that were shown.
     shown: Mutex<BTreeSet<String>>,
     /// Launches of processes that have ended, in the order in which they began, with the number of that.
-    runs: Mutex<Vec<(usize, Run)>>,
+    runs: Mutex<Vec<(usize, (Run, Spent))>>,
 }
 
 impl<'a> Server<'a> {
@@ -75,7 +75,7 @@ impl<'a> Server<'a> {
     }
 
     /// What the processes have launched.
-    pub(super) fn into_runs(self) -> Vec<Run> {
+    pub(super) fn into_runs(self) -> Vec<(Run, Spent)> {
         let mut runs = self.runs.into_inner().unwrap_or_else(PoisonError::into_inner);
         runs.sort_by_key(|run| run.0);
         runs.into_iter().map(|run| run.1).collect()

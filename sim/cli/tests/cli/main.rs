@@ -32,6 +32,8 @@ mod optimize;
 #[cfg(unix)]
 mod outputs;
 mod pages;
+#[cfg(target_os = "linux")]
+mod programs;
 mod ranges;
 mod reference;
 mod run;

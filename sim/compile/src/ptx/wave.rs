@@ -83,12 +83,31 @@ impl Translator<'_> {
             let truth = self.e.compare(compare, source, most);
             (self.e.select(truth, source, lane), truth)
         };
-        let value = self.e.wave(Wave::Shuffle, &[a, source]);
+        let mut value = self.e.wave(Wave::Shuffle, &[a, source]);
+        if s.has("sync")
+            && let Some(mask) = s.operands.get(4)
+        {
+            value = self.within(mask, source, value)?;
+        }
         self.write(into, value, PtxType::B32)?;
         match inside {
             Some(inside) => self.write(inside, truth, PtxType::PRED),
             None => Ok(()),
         }
+    }
+
+    /// The value of a lane, which is 0 if the mask does not name the lane. PTX leaves it open; GPUs give 0, and reductions
+    /// in workgroups that do not fill a warp rely on it.
+    fn within(&mut self, mask: &Operand, source: Value, value: Value) -> Done<Value> {
+        let mask = self.read(mask, PtxType::U32)?;
+        if self.e.known_i32(mask) == Some(u32::MAX) {
+            return Ok(value);
+        }
+        let bit = self.e.binary(Binary::ShrU, mask, source);
+        let bit = self.e.with(Binary::And, bit, 1);
+        let is_named = self.e.compare_with(Compare::Ne, bit, 0);
+        let zero = self.e.i32(0);
+        Ok(self.e.select(is_named, value, zero))
     }
 
     /// A mask as a value, if it is no number.

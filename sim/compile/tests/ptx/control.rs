@@ -116,10 +116,15 @@ fn calls_pass_registers_words_and_structures() {
 #[test]
 fn operations_of_a_warp() {
     type Case = (&'static str, fn(u32) -> u32);
-    let cases: [Case; 14] = [
+    let cases: [Case; 15] = [
         ("shfl.sync.up.b32 %r9, %r0, 3, 0, -1;", |t| if t < 3 { t } else { t - 3 }),
         ("shfl.sync.down.b32 %r9|%p0, %r0, 5, 31, -1; @!%p0 mov.u32 %r9, 77;", |t| {
             if t < 27 { t + 5 } else { 77 }
+        }),
+        // A lane that the mask does not name gives 0.
+        ("shfl.sync.down.b32 %r9, %r0, 4, 31, 0x00ff00ff;", |t| {
+            let source = if t + 4 < 32 { t + 4 } else { t };
+            if 0x00ff_00ff_u32 >> source & 1 == 1 { source } else { 0 }
         }),
         ("shfl.sync.bfly.b32 %r9, %r0, 9, 31, -1;", |t| t ^ 9),
         ("shfl.sync.idx.b32 %r9, %r0, 13, 31, -1;", |_| 13),

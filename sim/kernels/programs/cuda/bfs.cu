@@ -32,9 +32,9 @@ __global__ void advance(Graph *graph, int level) {
     if (i >= from.count)
         return;
     int node = from.nodes[i];
+    atomicAdd(graph->visits, (unsigned long long)(graph->first[node + 1] - graph->first[node]));
     for (int edge = graph->first[node]; edge < graph->first[node + 1]; edge++) {
         int target = graph->targets[edge];
-        atomicAdd(graph->visits, 1ull);
         if (atomicCAS(&graph->distances[target], UNKNOWN, level + 1) == UNKNOWN)
             to.nodes[atomicAdd(&to.count, 1)] = target;
     }

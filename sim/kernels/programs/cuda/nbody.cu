@@ -1,4 +1,4 @@
-// Stars that attract one another: structures as arguments and in shared memory, energy as a double, and times of events.
+// Stars that attract one another: structures as arguments and in shared memory, energy as a double, times of events.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

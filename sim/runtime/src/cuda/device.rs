@@ -1,8 +1,8 @@
 //! The device, errors, limits.
 
 use super::error::{description, runtime_name};
-use super::properties::{Attribute, VERSION};
-use super::{CudaError, LAST_ERROR, check, given, refused, runtime};
+use super::properties::{Attribute, MOST_ATTRIBUTE, VERSION};
+use super::{CudaError, LAST_ERROR, check, given, lost, refused, runtime};
 use crate::connection::device;
 use crate::ffi::{Address, Out, Text, function};
 
@@ -78,6 +78,7 @@ extern "C" fn thread_exit() -> i32 {
 extern "C" fn device_attribute(value: Out<i32>, attribute: i32, number: i32) -> i32 {
     runtime(|_| {
         check(number == 0, CudaError::InvalidDevice)?;
+        check((1..=MOST_ATTRIBUTE).contains(&attribute), CudaError::InvalidValue)?;
         given(value.set(Attribute(attribute).value(&device()?)))
     })
 }
@@ -145,7 +146,8 @@ extern "C" fn runtime_version(version: Out<i32>) -> i32 {
 
 #[unsafe(export_name = "wave_cudaGetLastError")]
 extern "C" fn get_last_error() -> i32 {
-    LAST_ERROR.replace(0)
+    // The error of a device that is lost stays.
+    LAST_ERROR.replace(lost())
 }
 
 #[unsafe(export_name = "wave_cudaPeekAtLastError")]

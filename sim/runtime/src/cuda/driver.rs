@@ -386,8 +386,8 @@ extern "C" fn fill_32_in_order(address: Address, value: u32, count: usize, _stre
 }
 
 #[unsafe(export_name = "wave_cuStreamCreate")]
-extern "C" fn stream_create(stream: Out<Address>, _flags: u32) -> i32 {
-    driver(|state| given(stream.set(state.new_stream())))
+extern "C" fn stream_create(stream: Out<Address>, flags: u32) -> i32 {
+    driver(|state| given(stream.set(state.new_stream(flags)?)))
 }
 
 #[unsafe(export_name = "wave_cuStreamDestroy_v2")]
@@ -411,8 +411,8 @@ extern "C" fn stream_wait_event(stream: Address, event: Address, _flags: u32) ->
 }
 
 #[unsafe(export_name = "wave_cuEventCreate")]
-extern "C" fn event_create(event: Out<Address>, _flags: u32) -> i32 {
-    driver(|state| given(event.set(state.new_event())))
+extern "C" fn event_create(event: Out<Address>, flags: u32) -> i32 {
+    driver(|state| given(event.set(state.new_event(flags)?)))
 }
 
 #[unsafe(export_name = "wave_cuEventRecord")]

@@ -1,6 +1,7 @@
 //! Launches of kernels.
 
-use super::{CudaError, Done, Entity, State, given, runtime};
+use super::properties::{MOST_WORKGROUPS, most_threads};
+use super::{CudaError, Done, Entity, State, check, given, runtime};
 use crate::connection::{call, call_into};
 use crate::ffi::{Address, Callback, In, Out, call_back};
 use crate::protocol::{KernelFacts, Reply, Request};
@@ -65,6 +66,13 @@ impl State {
     pub(super) fn launch(&mut self, kernel: &Entity, with: Configuration, arguments: &Arguments) -> Done {
         self.usable()?;
         let facts = self.facts(kernel)?;
+        let device = crate::connection::device()?;
+        for (sizes, most) in [(with.grid.all(), MOST_WORKGROUPS), (with.block.all(), most_threads(&device))] {
+            let holds = sizes.iter().zip(most).all(|(&size, most)| (1..=most).contains(&size));
+            check(holds, CudaError::InvalidConfiguration)?;
+        }
+        let shared_bytes = u64::from(facts.local_bytes) + with.shared_bytes as u64;
+        check(shared_bytes <= device.local_per_workgroup.into(), CudaError::InvalidValue)?;
         let packed = arguments.packed(&facts)?;
         let dynamic_local = u32::try_from(with.shared_bytes).map_err(|_| CudaError::InvalidConfiguration)?;
         let reached = self.reached(&packed);
@@ -201,9 +209,12 @@ extern "C" fn launch_kernel_with(
 }
 
 #[unsafe(export_name = "wave_cudaLaunchHostFunc")]
-extern "C" fn launch_host_function(_stream: Address, function: Callback, argument: Address) -> i32 {
-    call_back(function, argument);
-    0
+extern "C" fn launch_host_function(stream: Address, function: Callback, argument: Address) -> i32 {
+    let code = runtime(|state| state.usable().and_then(|()| state.stream(stream)));
+    if code == 0 {
+        call_back(function, argument);
+    }
+    code
 }
 
 #[unsafe(export_name = "wave_cudaFuncSetCacheConfig")]
@@ -218,8 +229,17 @@ extern "C" fn set_shared_memory_configuration(function: Address, _: i32) -> i32 
 
 /// A launch may ask for all local memory that a core has, without an attribute.
 #[unsafe(export_name = "wave_cudaFuncSetAttribute")]
-extern "C" fn set_attribute(function: Address, _attribute: i32, _value: i32) -> i32 {
-    runtime(|state| state.kernel(function).map(drop))
+extern "C" fn set_attribute(function: Address, attribute: i32, value: i32) -> i32 {
+    const MOST_DYNAMIC_SHARED_BYTES: i32 = 8;
+    runtime(|state| {
+        let kernel = state.kernel(function)?;
+        if attribute == MOST_DYNAMIC_SHARED_BYTES {
+            let facts = state.facts(&kernel)?;
+            let most = crate::connection::device()?.local_per_workgroup.saturating_sub(facts.local_bytes);
+            check(u32::try_from(value).is_ok_and(|value| value <= most), CudaError::InvalidValue)?;
+        }
+        Ok(())
+    })
 }
 
 /// `cudaFuncAttributes`, as far as all versions have it.

@@ -22,6 +22,7 @@ impl State {
     }
 
     pub(super) fn release(&mut self, address: u64) -> Done {
+        self.usable()?;
         call(&Request::Release { address }, &[]).map_err(|_| CudaError::InvalidValue)?;
         Ok(())
     }
@@ -46,6 +47,7 @@ impl State {
 
     /// Gives memory back that [`allocate_shared`](Self::allocate_shared) has made; false if it has not.
     pub(super) fn release_shared(&mut self, address: u64) -> Done<bool> {
+        self.usable()?;
         let Some(shared) = self.shared.remove(&address) else { return Ok(false) };
         unmap(address, shared.mapped);
         call(&Request::Release { address: shared.start }, &[])?;
@@ -57,8 +59,13 @@ impl State {
         if address.value() >= device()?.memory_bytes {
             return Ok(true);
         }
-        let before = self.shared.range(..=address.value()).next_back();
-        Ok(before.is_some_and(|(start, shared)| address.value() < start + shared.bytes as u64))
+        Ok(self.shared_at(address).is_some())
+    }
+
+    /// The shared memory in which an address is.
+    fn shared_at(&self, address: Address) -> Option<Shared> {
+        let (&start, &shared) = self.shared.range(..=address.value()).next_back()?;
+        (address.value() < start + shared.bytes as u64).then_some(shared)
     }
 
     /// The shared memory that a kernel with these arguments can reach.
@@ -210,7 +217,7 @@ extern "C" fn free_in_order(address: Address, _stream: Address) -> i32 {
 #[unsafe(export_name = "wave_cudaHostGetDevicePointer")]
 extern "C" fn host_get_device_pointer(device: Out<u64>, host: Address, _flags: u32) -> i32 {
     runtime(|state| {
-        check(state.shared.contains_key(&host.value()), CudaError::InvalidValue)?;
+        check(state.shared_at(host).is_some(), CudaError::InvalidValue)?;
         given(device.set(host.value()))
     })
 }
@@ -236,7 +243,8 @@ extern "C" fn host_unregister(_: Address) -> i32 {
 
 #[unsafe(export_name = "wave_cudaMemGetInfo")]
 extern "C" fn memory_info(free: Out<usize>, total: Out<usize>) -> i32 {
-    runtime(|_| {
+    runtime(|state| {
+        state.usable()?;
         let now = number(&Request::Free {}, &[])?;
         given(free.set(now as usize) && total.set(device()?.memory_bytes as usize))
     })
@@ -338,15 +346,16 @@ struct PointerAttributes {
 #[unsafe(export_name = "wave_cudaPointerGetAttributes")]
 extern "C" fn pointer_attributes(attributes: Out<PointerAttributes>, address: Address) -> i32 {
     const UNREGISTERED: i32 = 0;
+    const HOST: i32 = 1;
     const DEVICE: i32 = 2;
     const MANAGED: i32 = 3;
     runtime(|state| {
         let value = address.value();
         let is_of_device = value < device()?.memory_bytes;
-        let (kind, device_pointer, host_pointer) = match (is_of_device, state.is_of_host(address)?) {
-            (true, true) => (MANAGED, value, value),
-            (true, false) => (DEVICE, value, 0),
-            (false, _) => (UNREGISTERED, 0, value),
+        let (kind, device_pointer, host_pointer) = match state.shared_at(address) {
+            Some(shared) => (if shared.is_managed { MANAGED } else { HOST }, value, value),
+            None if is_of_device => (DEVICE, value, 0),
+            None => (UNREGISTERED, 0, value),
         };
         let device = if kind == UNREGISTERED { -1 } else { 0 };
         given(attributes.set(PointerAttributes { kind, device, device_pointer, host_pointer }))
@@ -446,7 +455,7 @@ extern "C" fn memset_3d_in_order(at: Pitched, value: i32, extent: Extent, _strea
 extern "C" fn host_get_flags(flags: Out<u32>, address: Address) -> i32 {
     const MAPPED: u32 = 2;
     runtime(|state| {
-        check(state.shared.contains_key(&address.value()), CudaError::InvalidValue)?;
+        check(state.shared_at(address).is_some(), CudaError::InvalidValue)?;
         given(flags.set(MAPPED))
     })
 }

@@ -57,6 +57,15 @@ struct Shared {
     is_managed: bool,
 }
 
+/// An event.
+#[derive(Debug, Clone, Copy)]
+struct CudaEvent {
+    /// It may be asked for its time.
+    is_timed: bool,
+    /// When it was recorded last.
+    time: Option<u64>,
+}
+
 /// What this process has done with CUDA.
 #[derive(Debug, Default)]
 struct State {
@@ -71,8 +80,8 @@ struct State {
     shared: BTreeMap<u64, Shared>,
     /// Handles of streams.
     streams: BTreeSet<usize>,
-    /// Times of events, by handle; `None` before they are recorded.
-    events: HashMap<usize, Option<u64>>,
+    /// Events by handle.
+    events: HashMap<usize, CudaEvent>,
     /// The number of the last handle.
     handles: usize,
     /// The error of a kernel that has failed: the device is not usable any more.
@@ -102,6 +111,11 @@ fn driver(act: impl FnOnce(&mut State) -> Done) -> i32 {
         Ok(()) => 0,
         Err(error) => error as i32,
     }
+}
+
+/// The code of the error by which the device was lost; 0 if it was not.
+fn lost() -> i32 {
+    lock(&STATE).as_ref().and_then(|state| state.lost).map_or(0, |error| error as i32)
 }
 
 /// An error if a condition that the caller has to keep does not hold.

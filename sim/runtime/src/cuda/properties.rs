@@ -11,14 +11,17 @@ pub(super) const VERSION: i32 = 13_000;
 /// The compute capability. Programs choose code by it: Turing's has no instructions that are refused.
 pub(super) const COMPUTE: (i32, i32) = (7, 5);
 
+/// The last attribute that CUDA may have.
+pub(super) const MOST_ATTRIBUTE: i32 = 160;
+
 /// Most workgroups in each direction, as NVIDIA's GPUs have it.
-const MOST_WORKGROUPS: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
+pub(super) const MOST_WORKGROUPS: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
 /// Bytes of constant memory, which is device memory here.
 const CONSTANT_BYTES: u32 = 65_536;
 
 /// Most threads of a workgroup in each direction.
-fn most_threads(facts: &DeviceFacts) -> [u32; 3] {
+pub(super) fn most_threads(facts: &DeviceFacts) -> [u32; 3] {
     let all = facts.threads_per_workgroup;
     [all, all, all.min(64)]
 }
@@ -61,9 +64,11 @@ fn fields(facts: &DeviceFacts) -> Vec<Field> {
         field(364, 364, Number(COMPUTE.1 as u32)),
         field(368, 368, Bytes(512)),
         field(376, 376, Bytes(32)),
+        // Copies may go beside kernels, canMapHostMemory, asyncEngineCount.
+        field(384, 0, Number(1)),
         field(388, 384, Number(facts.cores)),
-        // canMapHostMemory
         field(400, 392, Number(1)),
+        field(600, 584, Number(1)),
         field(604, 588, Number(1)),
         field(608, 0, Number(facts.memory_clock_khz)),
         field(612, 592, Number(facts.memory_bus_bits)),
@@ -142,8 +147,9 @@ impl Attribute {
             13 => facts.clock_khz,
             14 => 512,
             16 => facts.cores,
-            // Memory of the host can be mapped; one address space; both L1 kinds; managed memory.
-            19 | 41 | 79 | 80 | 83 => 1,
+            // Copies may go beside kernels; memory of the host can be mapped; engines that copy; one address space; both L1
+            // kinds; managed memory.
+            15 | 19 | 40 | 41 | 79 | 80 | 83 => 1,
             36 => facts.memory_clock_khz,
             37 => facts.memory_bus_bits,
             38 => u32::try_from(facts.l2_bytes).unwrap_or(i32::MAX as u32),

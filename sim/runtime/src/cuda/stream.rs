@@ -1,6 +1,6 @@
 //! Streams and events. Whatever is called has happened when the call returns, so a stream is a name.
 
-use super::{CudaError, Done, State, check, given, runtime};
+use super::{CudaError, CudaEvent, Done, State, check, given, runtime};
 use crate::connection::number;
 use crate::ffi::{Address, Out, StreamCallback, call_stream_back};
 use crate::protocol::Request;
@@ -8,11 +8,20 @@ use crate::protocol::Request;
 /// The stream of everything that names none, and its two other names.
 const DEFAULT_STREAMS: usize = 2;
 
+/// Flags of a stream: it does not wait for the default one.
+const STREAM_FLAGS: u32 = 1;
+
+/// Flags of an event: whoever waits for it sleeps; no time; other processes.
+const EVENT_FLAGS: u32 = 7;
+const NO_TIME: u32 = 2;
+
 impl State {
-    pub(super) fn new_stream(&mut self) -> Address {
+    pub(super) fn new_stream(&mut self, flags: u32) -> Done<Address> {
+        self.usable()?;
+        check(flags & !STREAM_FLAGS == 0, CudaError::InvalidValue)?;
         let handle = self.handle();
         self.streams.insert(handle);
-        Address(handle)
+        Ok(Address(handle))
     }
 
     pub(super) fn stream(&self, stream: Address) -> Done {
@@ -23,21 +32,23 @@ impl State {
         check(self.streams.remove(&stream.0), CudaError::InvalidHandle)
     }
 
-    pub(super) fn new_event(&mut self) -> Address {
+    pub(super) fn new_event(&mut self, flags: u32) -> Done<Address> {
+        self.usable()?;
+        check(flags & !EVENT_FLAGS == 0, CudaError::InvalidValue)?;
         let handle = self.handle();
-        self.events.insert(handle, None);
-        Address(handle)
+        self.events.insert(handle, CudaEvent { is_timed: flags & NO_TIME == 0, time: None });
+        Ok(Address(handle))
     }
 
     pub(super) fn record(&mut self, event: Address, stream: Address) -> Done {
         self.usable()?;
         self.stream(stream)?;
         let time = number(&Request::Time {}, &[])?;
-        *self.events.get_mut(&event.0).ok_or(CudaError::InvalidHandle)? = Some(time);
+        self.events.get_mut(&event.0).ok_or(CudaError::InvalidHandle)?.time = Some(time);
         Ok(())
     }
 
-    pub(super) fn event(&self, event: Address) -> Done<Option<u64>> {
+    pub(super) fn event(&self, event: Address) -> Done<CudaEvent> {
         self.events.get(&event.0).copied().ok_or(CudaError::InvalidHandle)
     }
 
@@ -47,25 +58,28 @@ impl State {
 
     /// Simulated time from one event to another, ms.
     pub(super) fn elapsed(&self, from: Address, to: Address) -> Done<f32> {
-        let times = self.event(from)?.zip(self.event(to)?);
-        let (from, to) = times.ok_or(CudaError::InvalidHandle)?;
+        let time = |event| {
+            let event = self.event(event)?;
+            event.time.filter(|_| event.is_timed).ok_or(CudaError::InvalidHandle)
+        };
+        let (from, to) = (time(from)?, time(to)?);
         Ok(((to as f64 - from as f64) / 1e6) as f32)
     }
 }
 
 #[unsafe(export_name = "wave_cudaStreamCreate")]
 extern "C" fn stream_create(stream: Out<Address>) -> i32 {
-    runtime(|state| given(stream.set(state.new_stream())))
+    stream_create_with_flags(stream, 0)
 }
 
 #[unsafe(export_name = "wave_cudaStreamCreateWithFlags")]
-extern "C" fn stream_create_with_flags(stream: Out<Address>, _flags: u32) -> i32 {
-    stream_create(stream)
+extern "C" fn stream_create_with_flags(stream: Out<Address>, flags: u32) -> i32 {
+    runtime(|state| given(stream.set(state.new_stream(flags)?)))
 }
 
 #[unsafe(export_name = "wave_cudaStreamCreateWithPriority")]
-extern "C" fn stream_create_with_priority(stream: Out<Address>, _flags: u32, _priority: i32) -> i32 {
-    stream_create(stream)
+extern "C" fn stream_create_with_priority(stream: Out<Address>, flags: u32, _priority: i32) -> i32 {
+    stream_create_with_flags(stream, flags)
 }
 
 #[unsafe(export_name = "wave_cudaStreamDestroy")]
@@ -110,12 +124,12 @@ extern "C" fn stream_priority_range(least: Out<i32>, greatest: Out<i32>) -> i32 
 
 #[unsafe(export_name = "wave_cudaEventCreate")]
 extern "C" fn event_create(event: Out<Address>) -> i32 {
-    runtime(|state| given(event.set(state.new_event())))
+    event_create_with_flags(event, 0)
 }
 
 #[unsafe(export_name = "wave_cudaEventCreateWithFlags")]
-extern "C" fn event_create_with_flags(event: Out<Address>, _flags: u32) -> i32 {
-    event_create(event)
+extern "C" fn event_create_with_flags(event: Out<Address>, flags: u32) -> i32 {
+    runtime(|state| given(event.set(state.new_event(flags)?)))
 }
 
 #[unsafe(export_name = "wave_cudaEventRecord")]

@@ -6,6 +6,7 @@ use crate::ffi::{Address, Out};
 impl State {
     /// Address and size of the variable of a shadow in the host's code.
     fn symbol(&mut self, shadow: Address) -> Done<(u64, u64)> {
+        self.usable()?;
         let variable: Entity = self.variables.get(&shadow).cloned().ok_or(CudaError::InvalidSymbol)?;
         self.variable(&variable).map_err(|error| match error {
             CudaError::NotFound => CudaError::InvalidSymbol,
