@@ -33,6 +33,8 @@ pub(crate) enum Language {
     Wave,
     /// WebAssembly as text
     Wat,
+    /// A whole program in CUDA C++, host and kernels; needs clang
+    Cuda,
 }
 
 /// Files of a template. `{name}`, `{file}`, `{language}` and `{needs}` in them are replaced.
@@ -40,7 +42,10 @@ struct Template {
     extension: &'static str,
     language: &'static str,
     kernel: &'static str,
-    launch: &'static str,
+    /// The launch file; a program has none.
+    launch: Option<&'static str>,
+    /// The page of commands.
+    page: &'static str,
 }
 
 macro_rules! template {
@@ -49,7 +54,6 @@ macro_rules! template {
     };
 }
 
-/// The page of commands.
 const README: &str = template!("README.md");
 const WITH_ARGUMENTS: &str = template!("arguments.ron");
 const WITH_BINDINGS: &str = template!("bindings.ron");
@@ -57,18 +61,20 @@ const WITH_BINDINGS: &str = template!("bindings.ron");
 impl Language {
     fn template(self) -> Template {
         let (extension, language, kernel, launch) = match self {
-            Language::C => ("c", "C", template!("kernel.c"), WITH_ARGUMENTS),
-            Language::Wgsl => ("wgsl", "WGSL", template!("kernel.wgsl"), WITH_BINDINGS),
-            Language::Wave => ("wave", "WAVE assembly", template!("kernel.wave"), WITH_ARGUMENTS),
-            Language::Wat => ("wat", "WebAssembly", template!("kernel.wat"), WITH_ARGUMENTS),
+            Language::C => ("c", "C", template!("kernel.c"), Some(WITH_ARGUMENTS)),
+            Language::Wgsl => ("wgsl", "WGSL", template!("kernel.wgsl"), Some(WITH_BINDINGS)),
+            Language::Wave => ("wave", "WAVE assembly", template!("kernel.wave"), Some(WITH_ARGUMENTS)),
+            Language::Wat => ("wat", "WebAssembly", template!("kernel.wat"), Some(WITH_ARGUMENTS)),
+            Language::Cuda => ("cu", "CUDA C++", template!("program.cu"), None),
         };
-        Template { extension, language, kernel, launch }
+        let page = if launch.is_some() { README } else { template!("program.md") };
+        Template { extension, language, kernel, launch, page }
     }
 
     /// The sentence of the page about what has to be installed.
     fn needs(self) -> String {
         match self {
-            Language::C => {
+            Language::C | Language::Cuda => {
                 format!(" The commands need clang {} or newer: `{}`.", c::OLDEST_CLANG, c::INSTALL)
             }
             Language::Wgsl | Language::Wave | Language::Wat => String::new(),
@@ -91,7 +97,14 @@ pub(crate) fn run(args: &NewArgs, terminal: &Terminal) -> Ended {
         }
         [path] => {
             let name = stem(path).map_err(one)?;
-            let next = format!("`wave-sim {}/{name}.ron` runs it", path.display());
+            let folder = path.display();
+            let next = if args.lang == Language::Cuda {
+                format!(
+                    "`wave-sim nvcc {folder}/{name}.cu -o {folder}/{name} && wave-sim run -- {folder}/{name}` runs it"
+                )
+            } else {
+                format!("`wave-sim {folder}/{name}.ron` runs it")
+            };
             (path, files(name, args.lang), next)
         }
         [word, path] if word.as_os_str() == "plugin" => {
@@ -172,11 +185,13 @@ fn files(name: &str, lang: Language) -> Vec<File> {
         let text = text.replace("{name}", name).replace("{file}", &file);
         aligned(&text.replace("{language}", template.language).replace("{needs}", &lang.needs()))
     };
-    vec![
-        (file.clone(), format!("a kernel in {}", template.language), filled(template.kernel)),
-        (format!("{name}.ron"), "its data, its launch, the expected result".into(), filled(template.launch)),
-        ("README.md".into(), "five commands to begin with".into(), filled(README)),
-    ]
+    let what = if template.launch.is_some() { "a kernel" } else { "a program" };
+    let launch = template.launch.map(|launch| {
+        (format!("{name}.ron"), "its data, its launch, the expected result".into(), filled(launch))
+    });
+    let kernel = (file.clone(), format!("{what} in {}", template.language), filled(template.kernel));
+    let page = ("README.md".into(), "five commands to begin with".into(), filled(template.page));
+    [kernel].into_iter().chain(launch).chain([page]).collect()
 }
 
 /// The text with the comments of its commands in one column.

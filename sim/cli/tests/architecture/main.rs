@@ -87,7 +87,7 @@ fn imports_go_one_way() {
 /// A crate depends on those before it only. Tests may use all of them.
 #[test]
 fn crates_depend_one_way() {
-    let mut before = BTreeSet::from(["capture", "files", "driver"]);
+    let mut before = BTreeSet::from(["capture", "files", "driver", "runtime"]);
     for name in LIBRARIES.iter().map(|library| library.name.as_str()).chain(["cli", "python"]) {
         let text = fs::read_to_string(folder(name).join("Cargo.toml")).unwrap();
         let (_, rest) = text.split_once("[dependencies]").expect("dependencies");
@@ -216,6 +216,9 @@ const PRINTS: [(&str, &[&str]); 5] = [
     // Only whether there is a terminal.
     ("cli/src/sweep/mod.rs", &["stderr()"]),
     ("study/build.rs", &["println!("]),
+    ("cli/build.rs", &["println!("]),
+    // In the process of a program, where no simulator is.
+    ("runtime/src/connection.rs", &["println!("]),
 ];
 
 #[test]
@@ -239,6 +242,22 @@ fn one_place_writes_to_the_terminal() {
     }
     let wanted = PRINTS.iter().map(|(_, words)| words.len()).sum::<usize>();
     assert_eq!(met.len(), wanted, "{met:?}");
+}
+
+/// Pointers are the business of two places.
+#[test]
+fn unsafe_code_is_where_the_book_says() {
+    let sources = files(&root().join("sim"), "rs").into_iter();
+    let unsafe_ones = sources.filter(|file| {
+        let text = fs::read_to_string(file).unwrap();
+        ["unsafe {", "unsafe fn", "unsafe extern", "unsafe impl"].iter().any(|word| text.contains(word))
+    });
+    let place = |file: PathBuf| file.strip_prefix(root().join("sim")).unwrap().to_string_lossy().into_owned();
+    let places: Vec<String> = unsafe_ones.map(place).filter(|place| !place.contains("tests/")).collect();
+    assert!(places.len() >= 2, "{places:?}");
+    for place in places {
+        assert!(place.starts_with("driver/src/") || place == "runtime/src/ffi.rs", "{place}");
+    }
 }
 
 /// `.cargo/config.toml` reaches every build: CMake 4 refuses a reference model of the tests without it.

@@ -109,7 +109,8 @@ fn languages() -> Vec<String> {
 #[test]
 fn every_command_of_a_new_folder_works_there() {
     for language in languages() {
-        if language == "c" && wave_compile::c::skipped() {
+        let is_program = language == "cuda";
+        if (language == "c" || is_program) && wave_compile::c::skipped() {
             eprintln!("skipped: {} is set", wave_compile::c::SKIP_VARIABLE);
             continue;
         }
@@ -119,7 +120,7 @@ fn every_command_of_a_new_folder_works_there() {
         let folder = scratch.path(&format!("some/hello-{language}"));
         let files: Vec<_> =
             std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(files.len(), 3, "{files:?}");
+        assert_eq!(files.len(), if is_program { 2 } else { 3 }, "{files:?}");
         assert!(files.iter().all(|file| out.contains(file.to_str().unwrap())), "{out}");
         let page = std::fs::read_to_string(folder.join("README.md")).unwrap();
         assert!(!page.contains(['{', '}']), "{page}");
@@ -127,9 +128,21 @@ fn every_command_of_a_new_folder_works_there() {
         assert_eq!(lines.len(), 5, "{page}");
         let columns: Vec<_> = page.lines().filter_map(|line| line.find(" # ")).collect();
         assert!(columns.len() == 5 && columns.iter().all(|column| *column == columns[0]), "{page}");
+        // The page of a program is typed in the folder above it.
+        let typed_in = if is_program { scratch.path("some") } else { folder.clone() };
         for Line { command, .. } in &lines {
-            let ended = shell(&folder, command);
+            let ended = shell(&typed_in, command);
             assert_eq!(ended.code, Some(0), "`{command}`: {}", ended.err);
+        }
+        if is_program {
+            // The program notices a wrong kernel.
+            let source = folder.join("hello-cuda.cu");
+            let text = std::fs::read_to_string(&source).unwrap();
+            std::fs::write(&source, text.replace("= a * x[i] + y[i]", "= a * x[i]")).unwrap();
+            scratch.out("nvcc some/hello-cuda/hello-cuda.cu -o wrong");
+            let ran = scratch.run("run -- ./wrong");
+            assert_eq!((ran.code, ran.out.as_str()), (1, "FAILED: y[0] is 0\n"), "{}", ran.err);
+            continue;
         }
         let result = scratch.out(&format!("some/hello-{language}/hello-{language}.ron --functional"));
         assert!(result.contains("verified: 20000 values"), "{result}");

@@ -162,7 +162,10 @@ fn the_host_takes_time_if_flags_say_so() {
     let ran = scratch.run("run --config gpu --launch-time 5 --copy-bandwidth 0.001 -- ./two");
     // 256 bytes at 1 MB/s are 256 us, three launches 15 us, and the kernels a part of one.
     let line = ran.err.lines().find(|line| line.starts_with("  time")).expect("a line on time");
-    assert!(line.contains("271.") && line.contains("µs") && line.contains("copies 94"), "{line}");
+    assert!(
+        line.contains("271 µs: ") && line.contains("launches 5.5 %") && line.contains("copies 94.3 %"),
+        "{line}"
+    );
     assert!(!scratch.run("run --config gpu -- ./two").err.contains("  time"));
 }
 
@@ -191,7 +194,9 @@ int main()
     assert_eq!((ran.code, ran.out.as_str()), (3, "cudaErrorIllegalAddress\n"));
     assert!(ran.err.contains("k.cu:4") && ran.err.contains("is outside its memory"), "{}", ran.err);
     // A pointer of the host is an error too.
-    made(&scratch, "h", &program.replace("k<<<1, 32>>>(d)", "k<<<1, 32>>>((int *)&d)"));
+    let of_host =
+        program.replace("p[1 << 29]", "p[threadIdx.x]").replace("k<<<1, 32>>>(d)", "k<<<1, 32>>>((int *)&d)");
+    made(&scratch, "h", &of_host);
     let ran = scratch.run("run --config gpu -- ./h");
     assert_eq!((ran.code, ran.out.as_str()), (3, "cudaErrorIllegalAddress\n"));
     assert!(ran.err.contains("an address of the host"), "{}", ran.err);
@@ -272,7 +277,7 @@ fn flags_that_make_no_sense_are_refused_before_the_program_starts() {
     refused("--report r.html --trigger fault", "a program runs once");
     refused("--config nothing", "nothing");
     refused("--output no/folder/r.txt", "no/folder");
-    refused("--launch-time -1", "--launch-time");
+    refused("--launch-time=-1", "it is a number that is not negative");
     refused("--copy-bandwidth fast", "it is a number that is not negative");
     assert_eq!(scratch.run("run").code, 2);
     let ran = scratch.run("nvcc nothing.cu -o x");
