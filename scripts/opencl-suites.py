@@ -39,7 +39,9 @@ def rodinia(name, folder, sources, **rest):
 
 
 def rows_of_polybench():
-    # Some programs do not run their check.
+    # Some programs do not run their check, and gramschm has columns that depend on one another: values are NaN, which
+    # its check accepts.
+    independent = ("gramschmidt.c", r"A\[i\]\[j\] = \(\(DATA_TYPE\) \(i\+1\).*;", "A[i][j] = (DATA_TYPE) (i * j % 7 + 1 + (i == j) * 16) / 8;")
     checked = [("*.c", "// *#?define RUN_ON_CPU", "#define RUN_ON_CPU")]
     return [
         polybench("2dconv", "2DCONV", "2DConvolution.c", {"NI": 256, "NJ": 256}),
@@ -55,7 +57,7 @@ def rows_of_polybench():
         polybench("gemm", "GEMM", "gemm.c", {"NI": 96, "NJ": 96, "NK": 96}),
         polybench("gemver", "GEMVER", "gemver.c", {"N": 256}, checked),
         polybench("gesummv", "GESUMMV", "gesummv.c", {"N": 256}),
-        polybench("gramschm", "GRAMSCHM", "gramschmidt.c", {"M": 32, "N": 32}, checked),
+        polybench("gramschm", "GRAMSCHM", "gramschmidt.c", {"M": 32, "N": 32}, [*checked, independent]),
         polybench("jacobi1d", "JACOBI1D", "jacobi1D.c", {"N": 1024, "TSTEPS": 10}),
         polybench("jacobi2d", "JACOBI2D", "jacobi2D.c", {"N": 64, "TSTEPS": 5}),
         polybench("lu", "LU", "lu.c", {"N": 64}),

@@ -60,7 +60,7 @@ fn variables_have_sizes_alignments_and_values() {
         (StateSpace::Global, Some(2), 2),
     ];
     assert_eq!(found, expected);
-    let layout = super::layout::DeviceLayout::new(&tree).expect("they fit");
+    let layout = super::layout::DeviceLayout::new(&tree, 1024).expect("they fit");
     let words = |place: usize| {
         let (address, bytes) = &layout.data[place];
         (*address, bytes.clone())
@@ -74,7 +74,7 @@ fn variables_have_sizes_alignments_and_values() {
 #[test]
 fn places_of_messages_are_bytes_of_the_text() {
     let text = ".version 7.8\n.target sm_80\n.entry k() {\n  .reg .b32 %r<2>;\n  mov.b32 %r0, %r9;\n}";
-    let decoded = decode(text, "k.ptx").expect("the text is PTX");
+    let decoded = decode(text, "k.ptx", super::PtxOptions::default()).expect("the text is PTX");
     let (name, error) = &decoded.refused[0];
     let place = error.place.as_ref().expect("a place");
     assert_eq!((name.as_str(), place.line, place.column, place.length), ("k", 5, 16, 3));

@@ -4,6 +4,45 @@
 // information of their own, so that their code has the line of the call.
 #pragma once
 
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __align__(n) __attribute__((aligned(n)))
+#define __inline__ inline
+#define __managed__ __attribute__((device))
+#define __grid_constant__
+#define __device_builtin__
+#define __builtin_align__(n) __align__(n)
+#define CUDARTAPI
+#define CUDART_VERSION 11000
+#define CUDA_VERSION 11000
+
+#define WAVE_CUDA_FN static __forceinline__ __attribute__((nodebug, unused)) __device__
+// <cmath> has constant expressions, which clang takes for functions of the device too. Those of the device are in `std`
+// before, so that `std::sqrt` is one of them.
+#define WAVE_CUDA_STD1(name)                                                                                       \
+    WAVE_CUDA_FN float name(float);                                                                                \
+    WAVE_CUDA_FN double name(double);                                                                              \
+    namespace std { using ::name; }
+#define WAVE_CUDA_STD2(name)                                                                                       \
+    WAVE_CUDA_FN float name(float, float);                                                                         \
+    WAVE_CUDA_FN double name(double, double);                                                                      \
+    namespace std { using ::name; }
+WAVE_CUDA_STD1(fabs) WAVE_CUDA_STD1(floor) WAVE_CUDA_STD1(ceil) WAVE_CUDA_STD1(trunc) WAVE_CUDA_STD1(rint)
+WAVE_CUDA_STD1(round) WAVE_CUDA_STD1(sqrt) WAVE_CUDA_STD1(cbrt) WAVE_CUDA_STD1(exp) WAVE_CUDA_STD1(exp2)
+WAVE_CUDA_STD1(expm1) WAVE_CUDA_STD1(log) WAVE_CUDA_STD1(log2) WAVE_CUDA_STD1(log10) WAVE_CUDA_STD1(log1p)
+WAVE_CUDA_STD1(logb) WAVE_CUDA_STD1(sin) WAVE_CUDA_STD1(cos) WAVE_CUDA_STD1(tan) WAVE_CUDA_STD1(asin)
+WAVE_CUDA_STD1(acos) WAVE_CUDA_STD1(atan) WAVE_CUDA_STD1(sinh) WAVE_CUDA_STD1(cosh) WAVE_CUDA_STD1(tanh)
+WAVE_CUDA_STD1(erf) WAVE_CUDA_STD1(erfc)
+WAVE_CUDA_STD2(pow) WAVE_CUDA_STD2(atan2) WAVE_CUDA_STD2(hypot) WAVE_CUDA_STD2(fmod) WAVE_CUDA_STD2(remainder)
+WAVE_CUDA_STD2(nextafter) WAVE_CUDA_STD2(fmin) WAVE_CUDA_STD2(fmax) WAVE_CUDA_STD2(copysign)
+#undef WAVE_CUDA_STD1
+#undef WAVE_CUDA_STD2
+
 #if __has_include(<math.h>)
 #include <math.h>
 #endif
@@ -19,25 +58,12 @@
 #if __has_include(<stdint.h>)
 #include <stdint.h>
 #endif
+// It names an attribute as CUDA names a macro.
+#if __has_include(<memory>)
+#include <memory>
+#endif
 #undef __noinline__
-
-#define __host__ __attribute__((host))
-#define __device__ __attribute__((device))
-#define __global__ __attribute__((global))
-#define __shared__ __attribute__((shared))
-#define __constant__ __attribute__((constant))
-#define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
-#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-#define __align__(n) __attribute__((aligned(n)))
-#define __inline__ inline
-#define __managed__ __attribute__((device))
-#define __grid_constant__
-#define __device_builtin__
-#define __builtin_align__(n) __align__(n)
-#define CUDARTAPI
-#define CUDART_VERSION 11000
-#define CUDA_VERSION 11000
 
 typedef __SIZE_TYPE__ size_t;
 typedef unsigned char uchar;
@@ -99,8 +125,6 @@ WAVE_CUDA_INDEX(gridDim, nctaid)
 static const __device__ int warpSize = 32;
 
 // Instructions.
-#define WAVE_CUDA_FN static __forceinline__ __attribute__((nodebug, unused)) __device__
-
 WAVE_CUDA_FN void __threadfence() { asm volatile("membar.gl;" ::: "memory"); }
 WAVE_CUDA_FN void __threadfence_block() { asm volatile("membar.cta;" ::: "memory"); }
 WAVE_CUDA_FN void __threadfence_system() { asm volatile("membar.sys;" ::: "memory"); }
