@@ -12,7 +12,7 @@ out=ptx/library/device.ptx
     echo ".target sm_75"
     echo ".address_size 64"
 } >"$work/out"
-for source in c/library/source/{instructions,float,real,exponential,trigonometric}.c ptx/library/device.c; do
+for source in c/library/source/{instructions,float,real,exponential,trigonometric}.c ptx/library/{device,print}.c; do
     name=$(basename "$source" .c)
     "${CLANG:-clang}" -target nvptx64-nvidia-cuda -Xclang -target-cpu -Xclang sm_75 -x c -O2 -S -mllvm -inline-threshold=3000 -ffp-contract=off \
         -fno-math-errno -fno-builtin -nostdlibinc -Iptx/library -Ic/library/include -Ic/library/source \

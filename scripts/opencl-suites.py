@@ -41,7 +41,8 @@ def rodinia(name, folder, sources, **rest):
 def rows_of_polybench():
     # Some programs do not run their check, and gramschm has columns that depend on one another: values are NaN, which
     # its check accepts.
-    independent = ("gramschmidt.c", r"A\[i\]\[j\] = \(\(DATA_TYPE\) \(i\+1\).*;", "A[i][j] = (DATA_TYPE) (i * j % 7 + 1 + (i == j) * 16) / 8;")
+    independent = ("gramschmidt.c", r"A\[i\]\[j\] = \(\(DATA_TYPE\) \(i\+1\).*;",
+                   "A[i][j] = (DATA_TYPE) (i * j % 7 + 1 + (i == j) * 16) / 8;")
     checked = [("*.c", "// *#?define RUN_ON_CPU", "#define RUN_ON_CPU")]
     return [
         polybench("2dconv", "2DCONV", "2DConvolution.c", {"NI": 256, "NJ": 256}),
@@ -136,7 +137,7 @@ def rows_of_rodinia():
 
 
 class CcBuilder(Builder):
-    """Compiles hosts with the compilers of the system. A program has a folder: its executable and the files of kernels."""
+    """Compiles hosts with the compilers of the system. A program has a folder for its executable and its kernels."""
 
     beside = "util"
 
@@ -155,7 +156,10 @@ class CcBuilder(Builder):
     def compile(self, program, folder, target):
         names = {"c++": os.environ.get("CXX", "c++")}
         # Some functions of backprop end without a result, which optimised C++ does not allow.
-        flags = ["-O0", "-std=gnu++11", "-fpermissive"] if program.compiler == "c++" else ["-O2", "-std=gnu11", "-fcommon"]
+        if program.compiler == "c++":
+            flags = ["-O0", "-std=gnu++11", "-fpermissive"]
+        else:
+            flags = ["-O2", "-std=gnu11", "-fcommon"]
         source = self.source(program)
         command = [names.get(program.compiler, os.environ.get("CC", "cc")), *flags, "-w", "-DTIMING", "-fopenmp",
                    f"-iquote{source}", f"-I{source.parent / 'util'}", *program.flags, "-o", target, *program.sources]

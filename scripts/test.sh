@@ -22,6 +22,8 @@ fi
 if [ "${WAVE_SIM_SKIP_CLANG:-}" != 1 ]; then
     command -v clang >/dev/null || need+=(clang)
     command -v wasm-ld >/dev/null || need+=(lld)
+    # Programs for OpenCL include its headers.
+    [ -e /usr/include/CL/cl.h ] || need+=(opencl-headers)
 fi
 # callgrind counts host instructions. WAVE_SIM_SKIP_CALLGRIND=1 skips the tests that need it.
 if [ "${WAVE_SIM_SKIP_CALLGRIND:-}" != 1 ]; then command -v valgrind >/dev/null || need+=(valgrind); fi

@@ -240,6 +240,8 @@ unsafe extern "C" {
         at: i64,
     ) -> *mut c_void;
     fn munmap(address: *mut c_void, bytes: usize) -> c_int;
+    static stdout: *mut c_void;
+    fn fwrite(from: *const c_void, bytes: usize, count: usize, file: *mut c_void) -> usize;
     fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
 }
@@ -265,6 +267,14 @@ pub(crate) fn map_at(address: u64, bytes: usize) -> bool {
 pub(crate) fn unmap(address: u64, bytes: usize) {
     // SAFETY: the mapping was made by `map_at`, and the program has given it back.
     unsafe { munmap(address as usize as *mut c_void, bytes) };
+}
+
+/// Prints a text where the program prints, in order with what it prints.
+pub(crate) fn print(text: &str) {
+    if !text.is_empty() {
+        // SAFETY: the text has so many bytes, and C's library has opened its standard output.
+        unsafe { fwrite(text.as_ptr().cast(), 1, text.len(), stdout) };
+    }
 }
 
 /// The address of a function of this library, by the name under which programs call it.

@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 pub const SOCKET: &str = "WAVE_SIM_SOCKET";
 
 /// Most bytes of a message without what it carries.
-const MOST_HEAD_BYTES: u32 = 1 << 20;
+const MOST_HEAD_BYTES: u32 = 1 << 26;
 /// Most bytes that a message carries: addresses of device memory have 32 bits.
 const MOST_DATA_BYTES: u64 = 1 << 32;
 
@@ -380,7 +380,9 @@ messages! {
             /// When it began, in ns of simulated time.
             start: u64,
             /// When it ended.
-            end: u64
+            end: u64,
+            /// What its threads have printed.
+            printed: String
         } = 7,
         /// A source is wrong.
         NotCompiled {
@@ -413,6 +415,10 @@ pub enum Failure {
     IllegalAddress,
     /// A kernel has executed an instruction that faults for another reason.
     IllegalInstruction,
+    /// A kernel has trapped.
+    Trap,
+    /// An assertion of a kernel has failed.
+    Assertion,
     /// A kernel does not end.
     Timeout,
     /// An earlier kernel has failed, and the device is not usable since.
@@ -420,7 +426,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    const ALL: [Failure; 12] = [
+    const ALL: [Failure; 14] = [
         Failure::NoSimulator,
         Failure::OutOfMemory,
         Failure::InvalidValue,
@@ -431,9 +437,17 @@ impl Failure {
         Failure::OutOfResources,
         Failure::IllegalAddress,
         Failure::IllegalInstruction,
+        Failure::Trap,
+        Failure::Assertion,
         Failure::Timeout,
         Failure::Lost,
     ];
+
+    /// True if a program may go on after it.
+    pub fn is_harmless(self) -> bool {
+        use Failure::{InvalidConfiguration, InvalidValue, NotFound, OutOfMemory, OutOfResources};
+        matches!(self, InvalidConfiguration | InvalidValue | NotFound | OutOfMemory | OutOfResources)
+    }
 
     /// Its number in a message.
     pub fn number(self) -> u32 {

@@ -8,8 +8,9 @@ use crate::execute::{outcome, run_options};
 use crate::functional::untimed_outcome;
 use std::sync::Arc;
 use wave_compile::ptx::{PtxParameter, PtxSpace};
+use wave_isa::WORD_BYTES;
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{FaultKind, Launch, ParameterType, Program, source_name};
+use wave_isa::program::{Fault, FaultKind, Launch, Output, ParameterType, Program, source_name};
 use wave_machine::config::Config;
 use wave_machine::functional::{Execution, ExecutionError, Limits, Until};
 use wave_machine::gpu::{Machine, RunError};
@@ -295,7 +296,7 @@ impl<'a> Device<'a> {
         &mut self,
         kernel: (u32, &str),
         registers: Option<u32>,
-    ) -> Result<(usize, Vec<ParameterFacts>), Failed> {
+    ) -> Result<(usize, Vec<ParameterFacts>, Output), Failed> {
         let kernel = self.modules.kernel(kernel, registers, self.how.config)?;
         let facts = |parameter: &PtxParameter| ParameterFacts {
             bytes: parameter.bytes,
@@ -308,7 +309,7 @@ impl<'a> Device<'a> {
             },
             points_to_alignment: parameter.points_to_alignment,
         };
-        let found = (kernel.number, kernel.parameters.iter().map(facts).collect());
+        let found = (kernel.number, kernel.parameters.iter().map(facts).collect(), kernel.output);
         if let Engine::Timed(machine) = &mut self.engine
             && machine.program().kernels.len() < self.modules.program().kernels.len()
         {
@@ -318,7 +319,7 @@ impl<'a> Device<'a> {
     }
 
     fn kernel(&mut self, module: u32, name: &str) -> Answer {
-        let (number, parameters) = self.compiled((module, name), None)?;
+        let (number, parameters, _) = self.compiled((module, name), None)?;
         let kernel = &self.modules.program().kernels[number];
         let private = kernel.private.map_or(0, |private| private.bytes_per_wave);
         let core = &self.how.config.core;
@@ -342,7 +343,7 @@ impl<'a> Device<'a> {
         if self.is_lost {
             return Err((Failure::Lost, Vec::new()));
         }
-        let (mut number, parameters) = self.compiled((module, name), None)?;
+        let (mut number, parameters, output) = self.compiled((module, name), None)?;
         let shown = source_name(name).to_owned();
         let threads = workgroup.iter().try_fold(1_u32, |all, &size| all.checked_mul(size));
         let most = self.how.config.core.max_workgroup_size;
@@ -385,9 +386,35 @@ impl<'a> Device<'a> {
         if let Err((failure, _)) = &ran {
             self.is_lost = !matches!(failure, Failure::OutOfResources);
         }
-        ran?;
+        // A kernel that has failed may have said why.
+        let printed = self.printed(output);
+        if let Err((failure, wrong)) = ran {
+            let is_assertion = failure == Failure::Trap && printed.contains(": Assertion `");
+            let failure = if is_assertion { Failure::Assertion } else { failure };
+            return Err((failure, wrong.into_iter().map(|why| with_text(why, &printed)).collect()));
+        }
         self.spent.kernels += self.nanoseconds(self.cycles - before);
-        Ok((Reply::Launched { start: start as u64, end: self.spent.all() as u64 }, Vec::new()))
+        Ok((Reply::Launched { start: start as u64, end: self.spent.all() as u64, printed }, Vec::new()))
+    }
+
+    /// What the threads of a launch have printed. The next launch begins with an empty buffer.
+    fn printed(&mut self, output: Output) -> String {
+        let Some(at) = output.printed.map(|at| at as usize) else { return String::new() };
+        let memory = match &mut self.engine {
+            Engine::Timed(machine) => machine.memory(),
+            Engine::Functional(memory) => memory,
+        };
+        let Some(printed) = output.read(memory, &[]) else { return String::new() };
+        let is_over = !matches!(&self.engine, Engine::Timed(machine) if machine.is_running());
+        if is_over && (printed.lost > 0 || !printed.text.is_empty()) {
+            const COUNTS_BYTES: usize = 8;
+            self.with_memory(|memory| memory[at..at + COUNTS_BYTES].fill(0));
+        }
+        let mut text = printed.text;
+        if printed.lost > 0 {
+            text += &format!("({} more calls of printf; their buffer is full)\n", printed.lost);
+        }
+        text
     }
 
     /// Registers that each thread of a workgroup can have.
@@ -428,7 +455,7 @@ impl<'a> Device<'a> {
             Err(error) => {
                 let failure = match &error {
                     RunError::Launch(_) => Failure::OutOfResources,
-                    RunError::Fault(fault) => of_fault(&fault.kind),
+                    RunError::Fault(fault) => of_fault(fault, self.modules.program()),
                     _ => Failure::Timeout,
                 };
                 let outcome = outcome(&error, &launch, self.modules.program(), &options);
@@ -456,7 +483,7 @@ impl<'a> Device<'a> {
             Err(error) => {
                 let failure = match &error {
                     ExecutionError::Launch(_) => Failure::OutOfResources,
-                    ExecutionError::Fault(fault) => of_fault(&fault.kind),
+                    ExecutionError::Fault(fault) => of_fault(fault, program),
                     _ => Failure::Timeout,
                 };
                 let outcome = untimed_outcome(error, &launch, program, self.how.machine);
@@ -479,12 +506,22 @@ impl<'a> Device<'a> {
     }
 }
 
+/// A message with what threads have printed before it.
+fn with_text(why: Diagnostic, printed: &str) -> Diagnostic {
+    match printed.trim_end() {
+        "" => why,
+        text => Diagnostic { message: format!("{}\n  printed: {text}", why.message), ..why },
+    }
+}
+
 fn sizes([x, y, z]: [u32; 3]) -> String {
     format!("{x}×{y}×{z}")
 }
 
-fn of_fault(kind: &FaultKind) -> Failure {
-    match kind {
+fn of_fault(fault: &Fault, program: &Program) -> Failure {
+    let traps = program.module.as_ref().and_then(|module| module.trap_of_word(fault.pc / WORD_BYTES));
+    match &fault.kind {
+        _ if traps.is_some() && fault.is_trap() => Failure::Trap,
         FaultKind::OutOfBounds { .. } | FaultKind::MisalignedAtomic { .. } => Failure::IllegalAddress,
         _ => Failure::IllegalInstruction,
     }

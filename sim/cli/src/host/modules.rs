@@ -9,7 +9,7 @@ use wave_compile::ptx::{PtxOptions, PtxParameter};
 use wave_compile::source::{Format, Source, SourceOptions};
 use wave_files::temporary::TemporaryFolder;
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::Program;
+use wave_isa::program::{Output, Program};
 use wave_machine::config::Config;
 use wave_runtime::protocol::Failure;
 
@@ -26,6 +26,8 @@ pub(super) struct Kernel {
     pub(super) number: usize,
     /// Its parameters, as the host hands over their values.
     pub(super) parameters: Vec<PtxParameter>,
+    /// Where its threads leave what they print.
+    pub(super) output: Output,
 }
 
 /// The PTX of one compilation unit.
@@ -167,7 +169,8 @@ impl Modules {
             let (program, _) =
                 program(&unit.source, &settings).map_err(|wrong| (Failure::InvalidCode, wrong))?;
             let parameters = unit.source.declared(name).unwrap_or_default().to_vec();
-            Ok(Kernel { number: linked.append(&program), parameters })
+            let output = program.module.as_ref().map_or_else(Output::default, |module| module.output);
+            Ok(Kernel { number: linked.append(&program), parameters, output })
         });
         made.as_ref().map_err(Clone::clone)
     }

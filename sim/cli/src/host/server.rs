@@ -8,7 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread::Scope;
-use wave_isa::diagnostic::Diagnostic;
+use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_runtime::protocol::{Reply, Request, receive_request, send_reply};
 use wave_study::summary::Run;
 
@@ -53,7 +53,11 @@ impl<'a> Server<'a> {
             if let Request::Note { text } = &request {
                 self.show(&[Diagnostic::warning(format!("{name}: {text}"))]);
             }
-            reply = device.answer(&request, &data).unwrap_or_else(|(failure, messages)| {
+            reply = device.answer(&request, &data).unwrap_or_else(|(failure, mut messages)| {
+                // The program has the code, and may have a plan.
+                if failure.is_harmless() {
+                    messages.iter_mut().for_each(|message| message.severity = Severity::Warning);
+                }
                 self.show(&messages);
                 let message = messages.iter().map(|one| one.message.as_str()).collect::<Vec<_>>().join("\n");
                 (Reply::Failed { failure: failure.number(), message }, Vec::new())

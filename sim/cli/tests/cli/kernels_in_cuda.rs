@@ -100,10 +100,14 @@ fn errors_of_the_compiler_have_their_place_and_those_of_the_translation_the_line
         "{}",
         ran.err
     );
-    scratch.write("p.cu", b"#include <cstdio>\n__global__ void k(int n)\n{\n    printf(\"%d\\n\", n);\n}\n");
+    scratch.write("p.cu", b"__global__ void k(void **out, int n)\n{\n    *out = malloc(n);\n}\n");
     let ran = scratch.run("check p.cu");
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("p.cu:4: `vprintf`") && ran.err.contains("printf is not taken"), "{}", ran.err);
+    assert!(
+        ran.err.contains("p.cu:3: `malloc`") && ran.err.contains("give the kernel a buffer"),
+        "{}",
+        ran.err
+    );
     let ran =
         scratch.run(&RUN.replace("hex:010000000300000000000040", "hex:01000000030000000000004000000000"));
     assert_eq!(ran.code, 2, "{}", ran.err);
@@ -145,4 +149,33 @@ fn the_compiler_of_nvidia_is_called_where_it_is_named() {
     assert!(flags.starts_with("-ptx -lineinfo") && flags.contains("-arch=sm_75 -DN=4"), "{flags}");
     let ran = scratch.run("check k.cu --cuda-compiler ./no-such-nvcc");
     assert!(ran.code == 2 && ran.err.contains("`./no-such-nvcc` does not run"), "{}", ran.err);
+}
+
+#[test]
+fn what_kernels_print_comes_by_workgroup_and_thread_and_an_assertion_says_what_failed() {
+    if !clang() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let source = "#include <cstdio>\n#include <cassert>\n__global__ void k(int n)\n{\n    \
+                  printf(\"%d: %5.2f %s %lld\\n\", threadIdx.x + blockDim.x * blockIdx.x, 0.25 * threadIdx.x, \"text\", 1ll << 40);\n    \
+                  if (threadIdx.x == 1) printf(\"no argument\\n\");\n    assert(threadIdx.x < n);\n}\n";
+    scratch.write("p.cu", source.as_bytes());
+    let ran = scratch.run("p.cu --config gpu --grid 2 --workgroup 2 --param 2");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let expected = "0:  0.00 text 1099511627776\n1:  0.25 text 1099511627776\nno argument\n\
+                    2:  0.00 text 1099511627776\n3:  0.25 text 1099511627776\nno argument\n";
+    assert!(ran.out.starts_with(expected), "{}", ran.out);
+    assert_eq!(
+        scratch.run("p.cu --functional --grid 2 --workgroup 2 --param 2").out[..expected.len()],
+        *expected
+    );
+    let ran = scratch.run("p.cu --config gpu --workgroup 2 --param 1");
+    assert_eq!(ran.code, 3);
+    assert!(
+        ran.out.contains("Assertion `threadIdx.x < n` failed.") || ran.err.contains("Assertion"),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
 }

@@ -308,3 +308,39 @@ fn a_makefile_that_calls_nvcc_builds_objects_and_links_them() {
     scratch.out("nvcc -ptx a.cu");
     assert!(String::from_utf8(scratch.read("a.ptx")).unwrap().contains(".entry _Z1kPi"));
 }
+
+#[test]
+fn what_kernels_print_stands_where_the_program_prints() {
+    if !clang() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let program = "\
+#include <cassert>
+#include <cstdio>
+__global__ void k(const char *unused, int n)
+{
+    printf(\"thread %d of %s: %.1f\\n\", threadIdx.x, \"k\", threadIdx.x / 2.0f);
+    assert(n > 0);
+}
+int main()
+{
+    printf(\"before\\n\");
+    k<<<1, 3>>>(0, 1);
+    cudaDeviceSynchronize();
+    printf(\"between\\n\");
+    k<<<1, 1>>>(0, 0);
+    printf(\"%s\\n\", cudaGetErrorName(cudaDeviceSynchronize()));
+}
+";
+    made(&scratch, "p", program);
+    let ran = scratch.run("run --config gpu -- ./p");
+    let expected = "before\nthread 0 of k: 0.0\nthread 1 of k: 0.5\nthread 2 of k: 1.0\nbetween\n\
+                    cudaErrorAssert\n";
+    assert_eq!((ran.code, ran.out.as_str()), (3, expected), "{}", ran.err);
+    assert!(
+        ran.err.contains("printed: thread 0 of k: 0.0") && ran.err.contains("Assertion `n > 0` failed"),
+        "{}",
+        ran.err
+    );
+}

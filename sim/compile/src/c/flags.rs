@@ -68,8 +68,10 @@ pub(super) const CUDA_TARGET: &str = "--cuda-gpu-arch=sm_75";
 /// Flags of clang that name a target for CUDA.
 pub(super) const CUDA_TARGETS: [&str; 2] = ["--cuda-gpu-arch", "--offload-arch"];
 
-/// For OpenCL C: our header in place of clang's declarations. The pointers of kernels are those of CUDA's launches.
-pub(super) const OPENCL: [&str; 9] = [
+/// For OpenCL C: our header in place of clang's declarations. The pointers of kernels are those of CUDA's launches. With
+/// later versions of DWARF, clang 14 crashes where a function is called: its PTX has no way to describe calls.
+pub(super) const OPENCL: [&str; 10] = [
+    "-gdwarf-2",
     "-x",
     "cl",
     "-cl-std=CL1.2",

@@ -324,9 +324,7 @@ fn callee(tree: &Tree, statement: &Statement) -> Result<usize, Wrong> {
                 None => format!("there is no function `{text}`"),
             };
             let hint = match text.as_str() {
-                "vprintf" => "printf is not taken: write results to memory",
                 "malloc" | "free" => "memory is not allocated in kernels: give the kernel a buffer",
-                "__assertfail" => "compile with -DNDEBUG: assertions are not taken",
                 _ if text.starts_with("__nv_") => {
                     "the device library of wave-sim lacks this function: link NVIDIA's libdevice into the module"
                 }

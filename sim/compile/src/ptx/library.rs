@@ -11,6 +11,9 @@ use std::sync::LazyLock;
 /// The text of the library.
 const TEXT: &str = include_str!("library/device.ptx");
 
+/// The variable with what threads have printed.
+pub(super) const OUTPUT: &str = "__wave_print_output";
+
 /// The prefix that a function of the library has, and that a compiler may leave out.
 const PREFIX: &str = "__nv_";
 
@@ -97,7 +100,9 @@ mod tests {
         assert_eq!((PIECES.len(), functions > 100, tables > 0), (functions + tables, true, true));
         assert_eq!(named("expf"), Some("__nv_expf"));
         assert_eq!(named("__nv_pow"), Some("__nv_pow"));
-        assert_eq!(named("vprintf"), None);
+        assert_eq!(named("vprintf"), Some("__nv_vprintf"));
+        assert!(PIECES.contains_key(OUTPUT));
+        assert_eq!(named("malloc"), None);
         let all = PIECES.values().flat_map(|piece| &piece.needs);
         assert!(all.clone().count() > 3 && all.clone().all(|name| PIECES.contains_key(name)));
     }

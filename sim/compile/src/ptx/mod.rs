@@ -214,6 +214,12 @@ fn decode_with(
         let global = module.globals.push(global);
         module.exports.push(("__heap_base".to_owned(), Exported::Global(global)));
     }
+    let variables = device.named(&tree);
+    if let Some((_, address, _)) = variables.iter().find(|(name, ..)| name == library::OUTPUT) {
+        let global = Global { name: None, initial: Constant::I32(*address), is_mutable: false };
+        let global = module.globals.push(global);
+        module.exports.push(("__wave_output".to_owned(), Exported::Global(global)));
+    }
     let (mut kernels, mut refused) = (Vec::new(), Vec::new());
     let (mut shared, mut private) = (0u32, 0u32);
     for (number, function) in entries(&tree) {
@@ -242,7 +248,6 @@ fn decode_with(
     module.memories[ids.local] = ir::Memory::new(Space::Local, pages, Some(pages));
     let pages = u64::from(private).div_ceil(ir::PRIVATE_PAGE_BYTES);
     module.memories[ids.private] = ir::Memory::new(Space::Private, pages, Some(pages));
-    let variables = device.named(&tree);
     Ok(Decoded { module, kernels, refused, variables, listing: None, lines })
 }
 

@@ -182,7 +182,7 @@ impl Fault {
     }
 
     /// True if it is a store with which compiled code says that it traps: no memory has the last byte.
-    fn is_trap(&self) -> bool {
+    pub fn is_trap(&self) -> bool {
         matches!(self.kind, FaultKind::OutOfBounds { space: Space::Device, address: u32::MAX, .. })
     }
 

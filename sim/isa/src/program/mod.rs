@@ -6,6 +6,7 @@ mod binding;
 pub mod check;
 pub mod dis;
 pub mod fault;
+mod format;
 pub(crate) mod launch;
 mod link;
 mod load;

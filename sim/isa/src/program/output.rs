@@ -1,6 +1,9 @@
-//! What threads of a C program print, and what its library reports: where it is in device memory, and how it is read.
+//! What threads print, and what the C library reports: where it is in device memory, and how it is read.
+//!
+//! A thread of a C program leaves text. One of a CUDA program leaves the format of its call and the arguments.
 
 use super::Module;
+use super::format::formatted;
 
 /// Where a program leaves what its threads print and report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,8 +32,10 @@ pub struct Printed {
 const HEAD_BYTES: usize = 16;
 /// Bytes of a record in front of its text: a mark, the workgroup, the thread, the bytes of text.
 const RECORD_BYTES: usize = 16;
-/// The mark of a record that is complete.
+/// The mark of a record that is complete, with text.
 const MARK: u32 = 0xfef8_c1aa;
+/// The mark of a record with the address of a format, 8 bytes, and arguments.
+const CALL_MARK: u32 = 0xfef8_c1ab;
 
 impl Output {
     /// Bytes of the buffer that launches have asked for so far: where the records of the next launch begin.
@@ -54,8 +59,8 @@ impl Output {
             let records = memory.get(at + HEAD_BYTES..).unwrap_or_default();
             let records = &records[..records.len().min(used.min(bytes) as usize)];
             let mut text = Vec::new();
-            for record in in_order(records, launches) {
-                text.extend_from_slice(record);
+            for record in in_order(records, memory, launches) {
+                text.extend(record);
             }
             printed.text = shown(&text);
         }
@@ -69,21 +74,32 @@ fn word(memory: &[u8], at: usize) -> Option<u32> {
 }
 
 /// The texts of records by launch, workgroup and thread, and else as they are.
-fn in_order<'a>(records: &'a [u8], launches: &[u32]) -> Vec<&'a [u8]> {
+fn in_order(records: &[u8], memory: &[u8], launches: &[u32]) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at + RECORD_BYTES <= records.len() {
         let field = |number: usize| word(records, at + 4 * number).expect("the record is inside");
         let [mark, workgroup, thread, bytes] = [0, 1, 2, 3].map(field);
-        let text = records.get(at + RECORD_BYTES..).and_then(|rest| rest.get(..bytes as usize));
-        // A run that ended on its way leaves records without a mark.
-        let Some(text) = text.filter(|_| mark == MARK) else {
+        let rest = &records[at + RECORD_BYTES..];
+        let (text, size) = match (mark, rest.split_first_chunk()) {
+            (MARK, _) => {
+                (rest.get(..bytes as usize).map(<[u8]>::to_vec), (bytes as usize).next_multiple_of(4))
+            }
+            (CALL_MARK, Some((format, arguments))) => {
+                let arguments = arguments.get(..bytes as usize);
+                let text = arguments.map(|values| formatted(memory, u64::from_le_bytes(*format), values));
+                (text, (8 + bytes as usize).next_multiple_of(8))
+            }
+            // A run that ended on its way leaves records without a mark.
+            _ => (None, 0),
+        };
+        let Some(text) = text else {
             at += 4;
             continue;
         };
         let launch = launches.partition_point(|&end| end as usize <= at);
         found.push(((launch, workgroup, thread), text));
-        at += RECORD_BYTES + text.len().next_multiple_of(4);
+        at += RECORD_BYTES + size;
     }
     found.sort_by_key(|(key, _)| *key);
     found.into_iter().map(|(_, text)| text).collect()
@@ -141,6 +157,29 @@ mod tests {
         let printed = OUTPUT.read(&memory, &[after]).expect("there is a buffer");
         assert_eq!((printed.text.as_str(), printed.lost), ("a1 a2 bcsecond launch\n!", 3));
         assert_eq!(OUTPUT.mark(&memory) as usize, memory.len() - 20);
+    }
+
+    #[test]
+    fn calls_with_arguments_become_text() {
+        let mut memory = memory(&[(0, 1, "text ")], 0, 4096);
+        let format = 4096_u64;
+        let mut call = Vec::new();
+        for word in [super::CALL_MARK, 0, 0, 12] {
+            call.extend(u32::to_le_bytes(word));
+        }
+        call.extend(format.to_le_bytes());
+        call.extend(7_u32.to_le_bytes());
+        // Arguments of 8 bytes lie at multiples of 8.
+        call[12..16].copy_from_slice(&16_u32.to_le_bytes());
+        call.extend([0; 4]);
+        call.extend(2.5_f64.to_le_bytes());
+        let used = u32::from_le_bytes(memory[4..8].try_into().expect("a word")) + call.len() as u32;
+        memory[4..8].copy_from_slice(&used.to_le_bytes());
+        memory.extend(call);
+        memory.resize(format as usize, 0);
+        memory.extend(b"%d and %g\n\0");
+        let printed = OUTPUT.read(&memory, &[]).expect("there is a buffer");
+        assert_eq!(printed.text, "7 and 2.5\ntext ");
     }
 
     #[test]

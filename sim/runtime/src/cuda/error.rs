@@ -42,6 +42,7 @@ codes! {
     IllegalAddress = 700, "cudaErrorIllegalAddress", "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered";
     OutOfResources = 701, "cudaErrorLaunchOutOfResources", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch";
     LaunchTimeout = 702, "cudaErrorLaunchTimeout", "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated";
+    Assert = 710, "cudaErrorAssert", "CUDA_ERROR_ASSERT", "device-side assert triggered";
     HostMemoryAlreadyRegistered = 712, "cudaErrorHostMemoryAlreadyRegistered", "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "part or all of the requested memory range is already mapped";
     IllegalInstruction = 715, "cudaErrorIllegalInstruction", "CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered";
     LaunchFailure = 719, "cudaErrorLaunchFailure", "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure";
@@ -63,7 +64,8 @@ impl From<Failure> for CudaError {
             Failure::IllegalAddress => CudaError::IllegalAddress,
             Failure::IllegalInstruction => CudaError::IllegalInstruction,
             Failure::Timeout => CudaError::LaunchTimeout,
-            Failure::Lost => CudaError::LaunchFailure,
+            Failure::Trap | Failure::Lost => CudaError::LaunchFailure,
+            Failure::Assertion => CudaError::Assert,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::properties::{MOST_WORKGROUPS, most_threads};
 use super::{CudaError, Done, Entity, State, check, given, runtime};
 use crate::connection::{call, call_into};
-use crate::ffi::{Address, Callback, In, Out, call_back};
+use crate::ffi::{Address, Callback, In, Out, call_back, print};
 use crate::protocol::{KernelFacts, Reply, Request};
 use std::cell::RefCell;
 
@@ -90,7 +90,8 @@ impl State {
             &packed,
         );
         match launched.map_err(CudaError::from) {
-            Ok(Reply::Launched { .. }) => {
+            Ok(Reply::Launched { printed, .. }) => {
+                print(&printed);
                 for (address, bytes) in reached {
                     let into = Address(address as usize).bytes_mut(bytes);
                     call_into(&Request::Read { address, bytes: bytes as u64 }, &[], into)?;
@@ -104,6 +105,7 @@ impl State {
                     CudaError::IllegalInstruction,
                     CudaError::LaunchTimeout,
                     CudaError::LaunchFailure,
+                    CudaError::Assert,
                     CudaError::NoDevice,
                 ];
                 self.lost = stays.contains(&error).then_some(error);

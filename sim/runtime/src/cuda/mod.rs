@@ -95,20 +95,29 @@ thread_local! {
     static LAST_ERROR: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Does what a function of the runtime API is for, and returns its error code.
-fn runtime(act: impl FnOnce(&mut State) -> Done) -> i32 {
-    let code = driver(act);
-    if code != 0 {
-        LAST_ERROR.set(code);
-    }
-    code
+/// Does what a function is for.
+fn done(act: impl FnOnce(&mut State) -> Done) -> Done {
+    let mut state = lock(&STATE);
+    act(state.get_or_insert_default())
 }
 
-/// Does what a function of the driver API is for, and returns its error code.
+/// Does what a function of the runtime API is for, and returns its error code.
+fn runtime(act: impl FnOnce(&mut State) -> Done) -> i32 {
+    let Err(error) = done(act) else { return 0 };
+    LAST_ERROR.set(error as i32);
+    error as i32
+}
+
+/// Does what a function of the driver API is for, and returns its error code, which has fewer values.
 fn driver(act: impl FnOnce(&mut State) -> Done) -> i32 {
-    let mut state = lock(&STATE);
-    match act(state.get_or_insert_default()) {
+    use CudaError::{
+        InvalidConfiguration, InvalidDeviceFunction, InvalidMemcpyDirection, InvalidPitchValue,
+        InvalidSymbol, InvalidValue, NotFound,
+    };
+    match done(act) {
         Ok(()) => 0,
+        Err(InvalidConfiguration | InvalidPitchValue | InvalidMemcpyDirection) => InvalidValue as i32,
+        Err(InvalidSymbol | InvalidDeviceFunction) => NotFound as i32,
         Err(error) => error as i32,
     }
 }

@@ -237,7 +237,7 @@ fn run(command: &Command, is_profiled: bool) -> Done<(u64, u64)> {
         }
         Command::Launch { request, arguments } => {
             return match call(request, arguments)? {
-                Reply::Launched { start, end } => Ok((start, end)),
+                Reply::Launched { start, end, .. } => Ok((start, end)),
                 _ => Err(ClError::OutOfResources),
             };
         }

@@ -70,6 +70,8 @@ impl From<Failure> for ClError {
             Failure::OutOfResources
             | Failure::IllegalAddress
             | Failure::IllegalInstruction
+            | Failure::Trap
+            | Failure::Assertion
             | Failure::Timeout
             | Failure::Lost => ClError::OutOfResources,
         }

@@ -13,7 +13,11 @@
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __align__(n) __attribute__((aligned(n)))
 #define __inline__ inline
+#ifdef __CUDA_ARCH__
 #define __managed__ __attribute__((device))
+#else
+#define __managed__ __attribute__((device, unavailable("managed variables are not supported: use cudaMallocManaged")))
+#endif
 #define __grid_constant__
 #define __device_builtin__
 #define __builtin_align__(n) __align__(n)
@@ -40,6 +44,10 @@ WAVE_CUDA_STD1(acos) WAVE_CUDA_STD1(atan) WAVE_CUDA_STD1(sinh) WAVE_CUDA_STD1(co
 WAVE_CUDA_STD1(erf) WAVE_CUDA_STD1(erfc)
 WAVE_CUDA_STD2(pow) WAVE_CUDA_STD2(atan2) WAVE_CUDA_STD2(hypot) WAVE_CUDA_STD2(fmod) WAVE_CUDA_STD2(remainder)
 WAVE_CUDA_STD2(nextafter) WAVE_CUDA_STD2(fmin) WAVE_CUDA_STD2(fmax) WAVE_CUDA_STD2(copysign)
+WAVE_CUDA_FN int abs(int);
+WAVE_CUDA_FN long abs(long);
+WAVE_CUDA_FN long long abs(long long);
+WAVE_CUDA_STD1(abs)
 #undef WAVE_CUDA_STD1
 #undef WAVE_CUDA_STD2
 

@@ -320,13 +320,15 @@ WAVE_CUDA_HOST cudaLaunchCooperativeKernel(T *kernel, dim3 grid, dim3 block, voi
 }
 #undef WAVE_CUDA_HOST
 
-// An assertion that fails stops the run.
-extern "C" __device__ __attribute__((noreturn)) inline void __assert_fail(const char *, const char *, unsigned,
-                                                                          const char *) {
+extern "C" __device__ int printf(const char *, ...);
+
+// An assertion that fails prints its message and stops the run.
+extern "C" __device__ __attribute__((noreturn)) inline void __assert_fail(const char *condition, const char *file,
+                                                                          unsigned line, const char *function) {
+    printf("%s:%u: %s: Assertion `%s` failed.\n", file, line, function, condition);
     __builtin_trap();
 }
 
 // Refused by name where a kernel calls them.
-extern "C" __device__ int printf(const char *, ...);
 extern "C" __device__ void *malloc(size_t);
 extern "C" __device__ void free(void *);

@@ -293,9 +293,18 @@ WAVE_CUDA_FN long abs(long a) { return a < 0 ? -a : a; }
 WAVE_CUDA_FN long long abs(long long a) { return a < 0 ? -a : a; }
 WAVE_CUDA_FN float abs(float a) { return fabsf(a); }
 WAVE_CUDA_FN double abs(double a) { return fabs(a); }
-// Those of the host, which has them from CUDA's headers too.
-template <typename T> __host__ T min(T a, T b);
-template <typename T> __host__ T max(T a, T b);
+// Those of the host, which has them from CUDA's headers too. They are no templates, so that they come before those of `std`.
+#define WAVE_CUDA_LEAST(A, B, R)                                                                                   \
+    static inline __attribute__((unused)) __host__ R min(A a, B b) { return (R)b < (R)a ? (R)b : (R)a; }           \
+    static inline __attribute__((unused)) __host__ R max(A a, B b) { return (R)a < (R)b ? (R)b : (R)a; }
+#define WAVE_CUDA_LEAST3(S, U)                                                                                     \
+    WAVE_CUDA_LEAST(S, S, S) WAVE_CUDA_LEAST(U, U, U) WAVE_CUDA_LEAST(S, U, U) WAVE_CUDA_LEAST(U, S, U)
+WAVE_CUDA_LEAST3(int, unsigned)
+WAVE_CUDA_LEAST3(long, unsigned long)
+WAVE_CUDA_LEAST3(long long, unsigned long long)
+WAVE_CUDA_LEAST3(float, double)
+#undef WAVE_CUDA_LEAST3
+#undef WAVE_CUDA_LEAST
 template <typename T> WAVE_CUDA_FN T __ldg(const T *p) { return *p; }
 template <typename T> WAVE_CUDA_FN T __ldcg(const T *p) { return *p; }
 template <typename T> WAVE_CUDA_FN T __ldcs(const T *p) { return *p; }
