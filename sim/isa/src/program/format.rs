@@ -328,7 +328,8 @@ mod tests {
                 assert_eq!(got, of_host(format, &value.to_string()), "{format} {value}");
             }
         }
-        let floats: [f64; 12] = [0.0, 1.0, -1.5, 0.1, 123456.789, 1e-5, 9.9999995, 1e20, 2.5, 1e100, -0.0, 5e-324];
+        let floats: [f64; 12] =
+            [0.0, 1.0, -1.5, 0.1, 123456.789, 1e-5, 9.9999995, 1e20, 2.5, 1e100, -0.0, 5e-324];
         // coreutils prints long doubles, whose %a differs.
         for format in [
             "%f", "%.2f", "%10.3f", "%-10.1f|", "%010.2f", "%e", "%.0e", "%#.0f", "%g", "%.3g", "%#g", "%G",
