@@ -107,8 +107,12 @@ pub(crate) struct HostArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
+    /// What stands in front of `--`.
+    #[arg(hide = true, value_name = "WORD")]
+    pub misplaced: Vec<String>,
+
     /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 
@@ -214,6 +218,16 @@ pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagno
 
 /// Refuses flags that do not go together.
 fn check(args: &HostArgs) -> Result<(), Diagnostic> {
+    const HINT: &str =
+        "`wave-sim run -- ./app` runs a program; a kernel file needs no `run`: `wave-sim k.wave`";
+    if let Some(word) = args.misplaced.first() {
+        return Err(
+            Diagnostic::error(format!("`{word}`: a program and its arguments stand after `--`")).hint(HINT)
+        );
+    }
+    if args.command.is_empty() {
+        return Err(Diagnostic::error("no program is named").hint(HINT));
+    }
     if let Some(wrong) = args.traces.check().into_iter().next() {
         return Err(wrong);
     }

@@ -1,5 +1,8 @@
 //! Atomic accesses. Those that the machine has not are loops that try a change until nobody else has made one; those of
 //! 64 bits happen under a lock, so that they are atomic for one another.
+//!
+//! Lanes of a wave that want one address would try in vain again and again, and hold up those of other waves. So they go
+//! one after the other: in each round the lowest lane tries, with the lanes that want other addresses ([`Turn`]).
 
 use super::Wrong;
 use super::layout::LOCKS;
@@ -9,9 +12,20 @@ use super::translate::{Done, Translator};
 use super::tree::Statement;
 use super::types::{Kind, PtxType};
 use crate::emit::to;
-use crate::ir::{Binary, Compare, MemoryId, Operation, Order, Target, Terminator, Type, Value};
-use wave_isa::Scope;
+use crate::ir::{
+    Access, Binary, Compare, Convert, MemoryId, Operation, Order, Target, Terminator, Type, Unary, Value,
+    Wave,
+};
 use wave_isa::table::AtomicOp;
+use wave_isa::{Scope, Special};
+
+/// Whose turn it is among the lanes of a wave that are in a loop.
+struct Turn {
+    /// The lowest lane.
+    first: Value,
+    /// This lane wants the address of the lowest one, and is another.
+    waits: Value,
+}
 
 const OPERATIONS: [&str; 11] = ["add", "sub", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"];
 
@@ -79,6 +93,19 @@ impl<'a> Translator<'a> {
         }
     }
 
+    /// Whose turn it is, if each lane that is here wants an address.
+    fn turn(&mut self, address: Value) -> Turn {
+        let yes = self.e.bool(true);
+        let here = self.e.wave(Wave::Ballot, &[yes]);
+        let first = self.e.unary(Unary::Ctz, here);
+        let first = self.e.convert(Convert::Wrap, first);
+        let wanted = self.e.wave(Wave::Shuffle, &[address, first]);
+        let is_same = self.e.compare(Compare::Eq, address, wanted);
+        let lane = self.e.special(Special::LaneId, Some(63));
+        let is_other = self.e.compare(Compare::Ne, lane, first);
+        Turn { first, waits: self.e.binary(Binary::And, is_same, is_other) }
+    }
+
     /// A change of a word, or of 16 bits.
     fn change(
         &mut self,
@@ -110,25 +137,54 @@ impl<'a> Translator<'a> {
             }
             self.e.emit(Operation::CompareExchange(access, scope, [base, expected, new]), Type::I32)
         } else {
-            // Tries what follows from the value seen last, until memory still had that.
-            let first = self.e.load(access, base);
-            let header = self.e.new_block(&[Type::I32]);
-            self.e.jump(header, vec![first]);
-            self.e.block = header;
-            let old = self.e.parameter(header, 0);
-            let seen = if ty.ir() == Type::F32 { self.e.reinterpret(old) } else { old };
-            let new = self.changed(name, ty, seen, operands);
-            let new = self.word(new);
-            let operation = Operation::CompareExchange(access, scope, [base, old, new]);
-            let got = self.e.emit(operation, Type::I32);
-            let is_done = self.e.compare(Compare::Eq, got, old);
-            let out = self.e.new_block(&[]);
-            let again = Target { block: header, arguments: vec![got] };
-            self.e.end(Terminator::Branch(is_done, [to(out), again]));
-            self.e.block = out;
-            old
+            self.tried(name, ty, (access, base), operands, scope)
         };
         if ty.ir() == Type::F32 { self.e.reinterpret(value) } else { value }
+    }
+
+    /// Tries what follows from the value seen last, until memory still had that.
+    fn tried(
+        &mut self,
+        name: &str,
+        ty: PtxType,
+        (access, base): (Access, Value),
+        operands: &[Value],
+        scope: Scope,
+    ) -> Value {
+        // What memory had, and what it has after the change, if that has come about.
+        let attempt = |this: &mut Self, old: Value| {
+            let seen = if ty.ir() == Type::F32 { this.e.reinterpret(old) } else { old };
+            let new = this.changed(name, ty, seen, operands);
+            let new = this.word(new);
+            let operation = Operation::CompareExchange(access, scope, [base, old, new]);
+            let got = this.e.emit(operation, Type::I32);
+            let is_done = this.e.compare(Compare::Eq, got, old);
+            (is_done, this.e.select(is_done, new, got))
+        };
+        let first = self.e.load(access, base);
+        let [header, out] = [self.e.new_block(&[Type::I32]), self.e.new_block(&[Type::I32])];
+        // Mostly nobody else wants the address.
+        let (is_done, seen) = attempt(self, first);
+        let ends = Target { block: out, arguments: vec![first] };
+        self.e.end(Terminator::Branch(is_done, [ends, Target { block: header, arguments: vec![seen] }]));
+        self.e.block = header;
+        let old = self.e.parameter(header, 0);
+        let turn = self.turn(base);
+        let (tries, join) = (self.e.new_block(&[]), self.e.new_block(&[Type::Bool, Type::I32]));
+        let no = self.e.bool(false);
+        self.e.branch(turn.waits, Target { block: join, arguments: vec![no, old] }, to(tries));
+        self.e.block = tries;
+        let (is_done, seen) = attempt(self, old);
+        self.e.jump(join, vec![is_done, seen]);
+        self.e.block = join;
+        let [is_done, seen] = [0, 1].map(|number| self.e.parameter(join, number));
+        // The next lane goes on from what the lowest one has left.
+        let left = self.e.wave(Wave::Shuffle, &[seen, turn.first]);
+        let next = self.e.select(turn.waits, left, seen);
+        let ends = Target { block: out, arguments: vec![old] };
+        self.e.end(Terminator::Branch(is_done, [ends, Target { block: header, arguments: vec![next] }]));
+        self.e.block = out;
+        self.e.parameter(out, 0)
     }
 
     /// What memory holds after a change.
@@ -199,16 +255,19 @@ impl<'a> Translator<'a> {
         let lock = self.e.with(Binary::And, number, u64::from((LOCKS - 1) * 4));
         let lock_access = self.access(self.ids.device, Type::I32, 4, false, locks);
         let fences = scope.max(Scope::Device);
-        let [header, inside, join] =
-            [self.e.new_block(&[]), self.e.new_block(&[]), self.e.new_block(&[Type::Bool, ty.ir()])];
+        let [header, tries, inside] = [0; 3].map(|_| self.e.new_block(&[]));
+        let join = self.e.new_block(&[Type::Bool, ty.ir()]);
         let out = self.e.new_block(&[]);
         self.e.jump(header, Vec::new());
         self.e.block = header;
+        let turn = self.turn(lock);
+        let (no, nothing) = (self.e.bool(false), self.e.zero(ty.ir()));
+        self.e.branch(turn.waits, Target { block: join, arguments: vec![no, nothing] }, to(tries));
+        self.e.block = tries;
         let [free, held] = [0, 1].map(|bits| self.e.i32(bits));
         let operation = Operation::CompareExchange(lock_access, fences, [lock, free, held]);
         let before = self.e.emit(operation, Type::I32);
         let is_mine = self.e.compare(Compare::Eq, before, free);
-        let (no, nothing) = (self.e.bool(false), self.e.zero(ty.ir()));
         self.e.branch(is_mine, to(inside), Target { block: join, arguments: vec![no, nothing] });
         self.e.effect(Operation::Fence(Order::Acquire, fences));
         let access = self.access(memory, ty.ir(), 8, false, offset);

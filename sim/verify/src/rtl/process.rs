@@ -28,6 +28,21 @@ pub(super) struct Process {
     stop: Option<&'static AtomicBool>,
 }
 
+/// Starts a command. An executable that was just written is busy for a moment if another thread of this process starts a
+/// child meanwhile: the child holds the file open until it has become another program.
+pub(super) fn spawn(command: &mut Command) -> std::io::Result<Child> {
+    const ATTEMPTS: u32 = 50;
+    for _ in 1..ATTEMPTS {
+        match command.spawn() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            started => return started,
+        }
+    }
+    command.spawn()
+}
+
 impl Process {
     /// Starts a command. It must complete a cycle at least once per `patience`. Once `stop` is true,
     /// nobody waits for it any longer.
@@ -41,7 +56,7 @@ impl Process {
         stop: Option<&'static AtomicBool>,
     ) -> std::io::Result<Process> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn()?;
+        let mut child = spawn(&mut command)?;
         let missing = || std::io::Error::other("no standard output");
         let output = child.stdout.take().ok_or_else(missing)?;
         let mut errors = child.stderr.take().ok_or_else(missing)?;

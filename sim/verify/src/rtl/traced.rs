@@ -2,6 +2,7 @@
 
 use super::cosim::{Cosim, Disagreement, End};
 use super::fault;
+use super::process::spawn;
 use super::retirement::Retirement;
 use super::stream::Report;
 use std::io::Read;
@@ -73,7 +74,7 @@ impl Cosim<'_> {
     pub fn run_unread(&self, executable: &Path, stimulus: &Path, made: &Path) -> bool {
         let Ok(mut command) = self.command(executable, stimulus) else { return false };
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let Ok(mut child) = command.spawn() else { return false };
+        let Ok(mut child) = spawn(&mut command) else { return false };
         // Through pipes: what the core leaves behind ends with this process at the latest.
         drain(child.stdout.take());
         drain(child.stderr.take());
