@@ -102,9 +102,9 @@ impl Jumps {
 
 /// The functions that the library has.
 struct Functions {
-    /// Names of CUDA's runtime API, with the symbols behind them, by version.
+    /// Names of CUDA's runtime API, with the symbol of each version.
     runtime: BTreeMap<String, BTreeMap<&'static str, String>>,
-    /// Those that are named and not there.
+    /// Names of functions that the library lacks, and reports by name.
     missing: Vec<String>,
     /// Names of OpenCL, by the version of the standard that they belong to.
     opencl: BTreeMap<String, BTreeSet<String>>,
@@ -151,7 +151,7 @@ impl Functions {
         Functions { runtime, missing, opencl, others }
     }
 
-    /// Each name as a function that goes on in the one behind it.
+    /// Each name as a function that jumps to its symbol.
     fn assembly(&self, Jumps { jump, load }: &Jumps) -> String {
         let mut text = ".text\n".to_owned();
         let mut place = |name: &str, version: &str, body: &str| {
@@ -180,7 +180,7 @@ impl Functions {
         text + ".section .note.GNU-stack,\"\",%progbits\n"
     }
 
-    /// The names of the runtime API, with nothing behind them.
+    /// The names of the runtime API as empty functions.
     fn names(&self) -> String {
         let mut text = ".text\n".to_owned();
         for name in self.runtime.keys().chain(&self.missing) {
@@ -189,26 +189,31 @@ impl Functions {
         text + " nop\n.section .note.GNU-stack,\"\",%progbits\n"
     }
 
-    /// Their version.
+    /// The version script of these names.
     fn version(&self) -> String {
-        let names: Vec<&str> = self.runtime.keys().chain(&self.missing).map(String::as_str).collect();
-        format!("{DEFAULT_VERSION} {{ global: {}; local: *; }};\n", names.join("; "))
+        format!(
+            "{DEFAULT_VERSION} {{ global: {}; local: *; }};\n",
+            joined(self.runtime.keys().chain(&self.missing))
+        )
     }
 
-    /// What the linker makes visible, and in which version.
+    /// The version script of the library: the linker makes these names visible.
     fn versions(&self) -> String {
-        let runtime: Vec<&str> = self.runtime.keys().chain(&self.missing).map(String::as_str).collect();
-        let others: Vec<&str> = self.others.iter().map(String::as_str).collect();
+        let runtime = joined(self.runtime.keys().chain(&self.missing));
         let mut text = String::new();
         for (_, version) in VERSIONS {
-            _ = writeln!(text, "{version} {{ global: {}; }};", runtime.join("; "));
+            _ = writeln!(text, "{version} {{ global: {runtime}; }};");
         }
         for (version, names) in &self.opencl {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            _ = writeln!(text, "{version} {{ global: {}; }};", names.join("; "));
+            _ = writeln!(text, "{version} {{ global: {}; }};", joined(names.iter()));
         }
-        text + &format!("WAVE_SIM {{ global: {}; local: *; }};\n", others.join("; "))
+        text + &format!("WAVE_SIM {{ global: {}; local: *; }};\n", joined(self.others.iter()))
     }
+}
+
+/// Names in a version script.
+fn joined<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    names.map(String::as_str).collect::<Vec<_>>().join("; ")
 }
 
 /// The symbols that the files in a folder export.

@@ -195,8 +195,8 @@ impl Line {
 
     /// The file that is made of a source.
     fn made(&self, source: &Path, extension: &str) -> PathBuf {
-        let stem = PathBuf::from(source.file_stem().unwrap_or_default());
-        self.output.clone().unwrap_or_else(|| stem.with_extension(extension))
+        let name = || format!("{}.{extension}", source.file_stem().unwrap_or_default().display());
+        self.output.clone().unwrap_or_else(|| name().into())
     }
 }
 
@@ -264,6 +264,8 @@ mod tests {
             (vec!["-ffast-math".to_owned()], vec!["-L/opt/lib".to_owned(), "-lm".to_owned()])
         );
         assert_eq!((line.output, line.product), (Some(PathBuf::from("main")), Product::Program));
+        let objects = parse("-c src/a.b.cu").expect("a command line");
+        assert_eq!(objects.made(&objects.sources[0], "o"), PathBuf::from("a.b.o"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ pub(super) const ALIGNMENT_BYTES: u64 = 256;
 /// device share has the same address on both sides.
 const FIRST: u64 = 1 << 16;
 
-/// What is allocated.
+/// The allocations of a device memory.
 #[derive(Debug)]
 pub(super) struct Allocator {
     end: u64,

@@ -1,26 +1,23 @@
 //! The device that one process sees: a machine, its memory, its modules.
 
+mod launch;
+
 use super::allocator::{ALIGNMENT_BYTES, Allocator};
 use super::modules::{Failed, Modules};
-use super::watching::{self, Shared, Watching};
+use super::watching::{Shared, Watching};
 use crate::args::MachineArgs;
-use crate::execute::{outcome, run_options};
-use crate::functional::untimed_outcome;
 use std::sync::Arc;
 use wave_compile::ptx::{PtxParameter, PtxSpace};
-use wave_isa::WORD_BYTES;
 use wave_isa::diagnostic::Diagnostic;
-use wave_isa::program::{Fault, FaultKind, Launch, Output, ParameterType, Program, source_name};
+use wave_isa::program::{Output, Program};
 use wave_machine::config::Config;
-use wave_machine::functional::{Execution, ExecutionError, Limits, Until};
-use wave_machine::gpu::{Machine, RunError};
-use wave_observe::figures::Step;
+use wave_machine::gpu::Machine;
 use wave_runtime::protocol::{DeviceFacts, Failure, KernelFacts, ParameterFacts, PointsTo, Reply, Request};
 use wave_study::launch::Verification;
 use wave_study::sample::Sampler;
-use wave_study::summary::{Outcome, Run, UntimedStep};
+use wave_study::summary::{Outcome, Run};
 
-/// What simulates.
+/// The simulation of kernels, with or without timing.
 #[derive(Debug)]
 enum Engine {
     Timed(Box<Machine>),
@@ -39,7 +36,7 @@ pub(super) struct How<'a> {
     pub(super) sample: bool,
     /// Trace files and the report.
     pub(super) wanted: &'a Shared,
-    /// What the host takes.
+    /// Time of launches and copies.
     pub(super) host: HostTime,
 }
 
@@ -81,14 +78,11 @@ pub(super) struct Device<'a> {
     spent: Spent,
     /// The launches.
     run: Run,
-    /// Who watches the launches.
+    /// Observers of the launches.
     watching: Option<Watching>,
     /// A kernel has failed, and nothing runs since.
     is_lost: bool,
 }
-
-/// Registers with which every kernel can be compiled.
-const LEAST_REGISTERS: u32 = 24;
 
 /// A reply, with the bytes that it carries.
 type Answer = Result<(Reply, Vec<u8>), Failed>;
@@ -333,238 +327,6 @@ impl<'a> Device<'a> {
         };
         Ok((Reply::Kernel { facts }, Vec::new()))
     }
-
-    fn launch(
-        &mut self,
-        (module, name): (u32, &str),
-        (grid, workgroup, dynamic_local): ([u32; 3], [u32; 3], u32),
-        arguments: &[u8],
-    ) -> Answer {
-        if self.is_lost {
-            return Err((Failure::Lost, Vec::new()));
-        }
-        let (mut number, parameters, output) = self.compiled((module, name), None)?;
-        let shown = source_name(name).to_owned();
-        let threads = workgroup.iter().try_fold(1_u32, |all, &size| all.checked_mul(size));
-        let most = self.how.config.core.max_workgroup_size;
-        if grid.contains(&0) || threads.is_none_or(|threads| threads == 0 || threads > most) {
-            let message = format!(
-                "kernel `{shown}`: a grid of {} workgroups of {} threads cannot be launched: each size is at least 1, and a \
-                 workgroup has at most {most} threads",
-                sizes(grid),
-                sizes(workgroup)
-            );
-            return Err(failed(Failure::InvalidConfiguration, message));
-        }
-        // As a compiler does that knows the size of the workgroup: what does not fit into registers goes to memory.
-        let room = self.registers_of_thread(threads.unwrap_or(most));
-        if self.modules.program().kernels[number].registers > room && room >= LEAST_REGISTERS {
-            number = self.compiled((module, name), Some(room))?.0;
-        }
-        let program = self.modules.program();
-        let kernel = &program.kernels[number];
-        let mut launch = Launch {
-            kernel: number,
-            grid,
-            workgroup,
-            registers: kernel.registers,
-            local_memory_bytes: kernel.local_memory_bytes.saturating_add(dynamic_local),
-            initial_registers: registers(program, number, &parameters, arguments)
-                .map_err(|message| failed(Failure::IllegalAddress, format!("kernel `{shown}`: {message}")))
-                .inspect_err(|(_, wrong)| self.run.outcome = Outcome::Fault(wrong[0].clone()))?,
-        };
-        let width = self.how.config.core.wave_width;
-        let (all, used) = (self.how.config.device_memory_bytes, self.memory.used());
-        let placed = launch.place_private(program, width, all, used);
-        placed.map_err(|wrong| (Failure::OutOfResources, vec![wrong]))?;
-        self.spent.launches += self.how.host.launch_ns;
-        let (start, before) = (self.spent.all(), self.cycles);
-        let ran = match &mut self.engine {
-            Engine::Timed(_) => self.run_timed(launch, shown),
-            Engine::Functional(_) => self.run_functional(launch, shown),
-        };
-        if let Err((failure, _)) = &ran {
-            self.is_lost = !matches!(failure, Failure::OutOfResources);
-        }
-        // A kernel that has failed may have said why.
-        let printed = self.printed(output);
-        if let Err((failure, wrong)) = ran {
-            let is_assertion = failure == Failure::Trap && printed.contains(": Assertion `");
-            let failure = if is_assertion { Failure::Assertion } else { failure };
-            return Err((failure, wrong.into_iter().map(|why| with_text(why, &printed)).collect()));
-        }
-        self.spent.kernels += self.nanoseconds(self.cycles - before);
-        Ok((Reply::Launched { start: start as u64, end: self.spent.all() as u64, printed }, Vec::new()))
-    }
-
-    /// What the threads of a launch have printed. The next launch begins with an empty buffer.
-    fn printed(&mut self, output: Output) -> String {
-        let Some(at) = output.printed.map(|at| at as usize) else { return String::new() };
-        let memory = match &mut self.engine {
-            Engine::Timed(machine) => machine.memory(),
-            Engine::Functional(memory) => memory,
-        };
-        let Some(printed) = output.read(memory, &[]) else { return String::new() };
-        let is_over = !matches!(&self.engine, Engine::Timed(machine) if machine.is_running());
-        if is_over && (printed.lost > 0 || !printed.text.is_empty()) {
-            const COUNTS_BYTES: usize = 8;
-            self.with_memory(|memory| memory[at..at + COUNTS_BYTES].fill(0));
-        }
-        let mut text = printed.text;
-        if printed.lost > 0 {
-            text += &format!("({} more calls of printf; their buffer is full)\n", printed.lost);
-        }
-        text
-    }
-
-    /// Registers that each thread of a workgroup can have.
-    fn registers_of_thread(&self, threads: u32) -> u32 {
-        let core = &self.how.config.core;
-        let waves = threads.div_ceil(core.wave_width).div_ceil(core.schedulers);
-        let of_scheduler = core.register_file_bytes / core.schedulers / (4 * core.wave_width).max(1);
-        (of_scheduler / waves.max(1)).min(core.max_registers)
-    }
-
-    fn run_timed(&mut self, launch: Launch, kernel: String) -> Result<(), Failed> {
-        let Engine::Timed(machine) = &mut self.engine else { return Ok(()) };
-        let options = run_options(self.how.machine);
-        if let Some(wanted) = watching::take(self.how.wanted) {
-            let made = Watching::new(wanted, &self.run.name, self.how.config, self.modules.program());
-            self.watching = Some(made.map_err(|wrong| (Failure::NoSimulator, wrong))?);
-        }
-        let ran = if let Some(watching) = &mut self.watching {
-            watching.extend(self.modules.program());
-            watching.launch((&launch, self.cycles), machine, |machine, observer| {
-                machine.run(&launch, &options, observer, &mut |_| {})
-            })
-        } else if self.how.sample {
-            let sampled = self.sampler.run(machine, &launch, &options, &mut |_| {});
-            sampled.map(|(report, sampling)| {
-                self.run.sampled.push(sampling);
-                report
-            })
-        } else {
-            machine.run(&launch, &options, None, &mut |_| {})
-        };
-        match ran {
-            Ok(report) => {
-                self.cycles += report.cycles;
-                self.run.steps.push(Step { kernel, launch, report });
-                Ok(())
-            }
-            Err(error) => {
-                let failure = match &error {
-                    RunError::Launch(_) => Failure::OutOfResources,
-                    RunError::Fault(fault) => of_fault(fault, self.modules.program()),
-                    _ => Failure::Timeout,
-                };
-                let outcome = outcome(&error, &launch, self.modules.program(), &options);
-                Err((failure, self.ended(failure, outcome)))
-            }
-        }
-    }
-
-    fn run_functional(&mut self, launch: Launch, kernel: String) -> Result<(), Failed> {
-        let Engine::Functional(memory) = &mut self.engine else { return Ok(()) };
-        let options = run_options(self.how.machine);
-        let limits = Limits { max_instructions: options.max_instructions, stop: options.stop };
-        let program = self.modules.program();
-        let ran = Execution::new(self.how.config, program, &launch).map_err(ExecutionError::Launch).and_then(
-            |mut execution| {
-                execution.advance(memory, Until::End, &limits, &mut |_| {})?;
-                Ok(execution.report())
-            },
-        );
-        match ran {
-            Ok(report) => {
-                self.run.untimed.push(UntimedStep { kernel, launch, report });
-                Ok(())
-            }
-            Err(error) => {
-                let failure = match &error {
-                    ExecutionError::Launch(_) => Failure::OutOfResources,
-                    ExecutionError::Fault(fault) => of_fault(fault, program),
-                    _ => Failure::Timeout,
-                };
-                let outcome = untimed_outcome(error, &launch, program, self.how.machine);
-                Err((failure, self.ended(failure, outcome)))
-            }
-        }
-    }
-
-    /// Notes how the run has ended, if it has, and returns what there is to say.
-    fn ended(&mut self, failure: Failure, outcome: Outcome) -> Vec<Diagnostic> {
-        let messages = match &outcome {
-            Outcome::Fault(why) | Outcome::Stopped(why) => vec![why.clone()],
-            Outcome::Refused(wrong) => wrong.clone(),
-            _ => Vec::new(),
-        };
-        if failure != Failure::OutOfResources {
-            self.run.outcome = outcome;
-        }
-        messages
-    }
-}
-
-/// A message with what threads have printed before it.
-fn with_text(why: Diagnostic, printed: &str) -> Diagnostic {
-    match printed.trim_end() {
-        "" => why,
-        text => Diagnostic { message: format!("{}\n  printed: {text}", why.message), ..why },
-    }
-}
-
-fn sizes([x, y, z]: [u32; 3]) -> String {
-    format!("{x}×{y}×{z}")
-}
-
-fn of_fault(fault: &Fault, program: &Program) -> Failure {
-    let traps = program.module.as_ref().and_then(|module| module.trap_of_word(fault.pc / WORD_BYTES));
-    match &fault.kind {
-        _ if traps.is_some() && fault.is_trap() => Failure::Trap,
-        FaultKind::OutOfBounds { .. } | FaultKind::MisalignedAtomic { .. } => Failure::IllegalAddress,
-        _ => Failure::IllegalInstruction,
-    }
-}
-
-/// The registers with the values of the parameters: each takes whole words, in order.
-///
-/// # Errors
-/// An address that no device memory has.
-fn registers(
-    program: &Program,
-    kernel: usize,
-    parameters: &[ParameterFacts],
-    arguments: &[u8],
-) -> Result<Vec<(u8, u32)>, String> {
-    let mut words = Vec::new();
-    let mut rest = arguments;
-    for parameter in parameters {
-        let (value, others) =
-            rest.split_at_checked(parameter.bytes as usize).ok_or("an argument is missing")?;
-        rest = others;
-        for word in value.chunks(4) {
-            let mut bytes = [0; 4];
-            bytes[..word.len()].copy_from_slice(word);
-            words.push(u32::from_le_bytes(bytes));
-        }
-    }
-    let declared = program.kernels[kernel].parameters.as_deref().unwrap_or_default();
-    let mut at = 0;
-    for (number, parameter) in declared.iter().enumerate() {
-        let is_wide = parameter.ty == ParameterType::I64;
-        let high = words.get(at + 1).copied().unwrap_or(0);
-        if parameter.pointer.is_some() && is_wide && high != 0 {
-            let low = words.get(at).copied().unwrap_or(0);
-            return Err(format!(
-                "argument {} is 0x{high:x}{low:08x}, an address of the host: a kernel can access memory of cudaMalloc, \
-                 cudaMallocManaged and cudaHostAlloc",
-                number + 1
-            ));
-        }
-        at += parameter.ty.registers();
-    }
-    Ok((0..=u8::MAX).zip(words).collect())
 }
 
 /// Allocations suit every alignment of a variable.

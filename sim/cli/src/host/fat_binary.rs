@@ -16,7 +16,7 @@ const ZSTD: u64 = 0x8000;
 /// Most bytes of the PTX of an entry.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// What a module holds, as far as it can run here.
+/// The parts of a module that can run here.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Image {
     /// PTX, with the compute capability that it is for, times 10. One for each part that was linked.

@@ -192,7 +192,7 @@ pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagno
         let server = &server;
         scope.spawn(move || server.listen(&listener, scope));
         let ended = run_program(args, &library);
-        server::finish(&socket);
+        server.finish(&socket);
         ended
     });
     let runs = server.into_runs();

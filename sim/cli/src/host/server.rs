@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::io::BufReader;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Scope;
 use wave_isa::diagnostic::{Diagnostic, Severity};
@@ -17,6 +18,8 @@ use wave_study::summary::Run;
 pub(super) struct Server<'a> {
     how: How<'a>,
     terminal: &'a Terminal,
+    /// No process comes any more.
+    is_over: AtomicBool,
     /// Messages that were shown.
     shown: Mutex<BTreeSet<String>>,
     /// Launches of processes that have ended, in the order in which they began, with the number of that.
@@ -25,27 +28,38 @@ pub(super) struct Server<'a> {
 
 impl<'a> Server<'a> {
     pub(super) fn new(how: How<'a>, terminal: &'a Terminal) -> Server<'a> {
-        Server { how, terminal, shown: Mutex::default(), runs: Mutex::default() }
-    }
-
-    /// Serves processes until one sends nothing: [`finish`] does so.
-    pub(super) fn listen<'s>(&'s self, listener: &UnixListener, scope: &'s Scope<'s, '_>) {
-        for (number, stream) in listener.incoming().enumerate() {
-            let Ok(stream) = stream else { return };
-            let mut from = BufReader::new(stream);
-            match receive_request(&mut from) {
-                Ok((Request::Hello { program, .. }, _)) => {
-                    scope.spawn(move || self.serve(from, &program, number));
-                }
-                // The end, or somebody who is no program of this run.
-                _ => return,
-            }
+        Server {
+            how,
+            terminal,
+            is_over: AtomicBool::new(false),
+            shown: Mutex::default(),
+            runs: Mutex::default(),
         }
     }
 
+    /// Serves processes until [`finish`](Self::finish).
+    pub(super) fn listen<'s>(&'s self, listener: &UnixListener, scope: &'s Scope<'s, '_>) {
+        for (number, stream) in listener.incoming().enumerate() {
+            let Ok(stream) = stream else { return };
+            if self.is_over.load(Ordering::Acquire) {
+                return;
+            }
+            scope.spawn(move || self.serve(BufReader::new(stream), number));
+        }
+    }
+
+    /// Ends [`listen`](Self::listen).
+    pub(super) fn finish(&self, socket: &Path) {
+        self.is_over.store(true, Ordering::Release);
+        // Nobody listens any more if this fails.
+        _ = UnixStream::connect(socket);
+    }
+
     /// Serves a process to its end.
-    fn serve(&self, mut from: BufReader<UnixStream>, program: &str, number: usize) {
-        let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    fn serve(&self, mut from: BufReader<UnixStream>, number: usize) {
+        // A process that ends before its first message has launched nothing.
+        let Ok((Request::Hello { program, .. }, _)) = receive_request(&mut from) else { return };
+        let name = Path::new(&program).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut device = Device::new(self.how, &name);
         let mut reply = (Reply::Done {}, Vec::new());
         while send_reply(from.get_mut(), &reply.0, &reply.1).is_ok() {
@@ -84,10 +98,4 @@ impl<'a> Server<'a> {
         runs.sort_by_key(|run| run.0);
         runs.into_iter().map(|run| run.1).collect()
     }
-}
-
-/// Ends [`Server::listen`].
-pub(super) fn finish(socket: &Path) {
-    // Nobody listens any more if this fails.
-    _ = UnixStream::connect(socket);
 }
