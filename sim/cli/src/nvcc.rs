@@ -1,7 +1,7 @@
 //! `wave-sim nvcc`: CUDA programs with clang alone, by the command line of NVIDIA's compiler.
 //!
 //! Makefiles of programs call `nvcc`; with `NVCC="wave-sim nvcc"` they call this. Flags are those of nvcc that programs use.
-//! What chooses a GPU is ignored, because a program has PTX.
+//! Flags that choose a GPU are ignored, because a program has PTX.
 
 use super::host::library::CUDART;
 use super::terminal::Terminal;
@@ -13,7 +13,7 @@ use wave_compile::c::{CompileOptions, PtxLanguage, compile_to_ptx};
 use wave_files::temporary::TemporaryFolder;
 use wave_isa::diagnostic::Diagnostic;
 
-/// What is made.
+/// The kind of file that is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Product {
     Program,
@@ -203,7 +203,7 @@ impl Line {
 /// Compiles and links.
 ///
 /// # Errors
-/// What is wrong with the words, and what clang says is wrong with the sources.
+/// Wrong words, and errors of clang in the sources.
 pub(crate) fn run(words: &[OsString], terminal: &Terminal) -> Ended {
     let one = |error: Diagnostic| vec![error];
     let line = Line::parse(words).map_err(one)?;

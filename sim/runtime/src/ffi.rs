@@ -1,4 +1,4 @@
-//! What programs in C hand over: pointers. All unsafe code of this crate is here.
+//! Pointers that programs in C hand over. All unsafe code of this crate is here.
 //!
 //! The functions of CUDA and OpenCL trust their callers: a pointer is null or valid for what the documentation of the
 //! function says. So do these types, which are pointers in the signatures of exported functions.

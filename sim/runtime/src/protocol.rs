@@ -4,7 +4,10 @@
 //! contents of memory, the image of a module, the arguments of a launch. Both ends are of one version of wave-sim, so
 //! the layout may change with any version.
 
+mod wire;
+
 use std::io::{self, Read, Write};
+use wire::Wire;
 
 /// The environment variable with the path of the socket.
 pub const SOCKET: &str = "WAVE_SIM_SOCKET";
@@ -13,76 +16,6 @@ pub const SOCKET: &str = "WAVE_SIM_SOCKET";
 const MOST_HEAD_BYTES: u32 = 1 << 26;
 /// Most bytes that a message carries: addresses of device memory have 32 bits.
 const MOST_DATA_BYTES: u64 = 1 << 32;
-
-/// A value in a message.
-trait Wire: Sized {
-    fn put(&self, to: &mut Vec<u8>);
-    /// `None` if the bytes end before the value, or are no such value.
-    fn take(from: &mut &[u8]) -> Option<Self>;
-}
-
-macro_rules! numbers {
-    ($($ty:ty),*) => { $(
-        impl Wire for $ty {
-            fn put(&self, to: &mut Vec<u8>) {
-                to.extend(self.to_le_bytes());
-            }
-
-            fn take(from: &mut &[u8]) -> Option<Self> {
-                let (bytes, rest) = from.split_first_chunk()?;
-                *from = rest;
-                Some(<$ty>::from_le_bytes(*bytes))
-            }
-        }
-    )* };
-}
-numbers!(u32, u64);
-
-impl Wire for bool {
-    fn put(&self, to: &mut Vec<u8>) {
-        u32::from(*self).put(to);
-    }
-
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        u32::take(from).map(|value| value != 0)
-    }
-}
-
-impl Wire for String {
-    fn put(&self, to: &mut Vec<u8>) {
-        (self.len() as u32).put(to);
-        to.extend(self.as_bytes());
-    }
-
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        let length = u32::take(from)? as usize;
-        let (text, rest) = from.split_at_checked(length)?;
-        *from = rest;
-        String::from_utf8(text.to_vec()).ok()
-    }
-}
-
-impl Wire for [u32; 3] {
-    fn put(&self, to: &mut Vec<u8>) {
-        self.iter().for_each(|value| value.put(to));
-    }
-
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        Some([u32::take(from)?, u32::take(from)?, u32::take(from)?])
-    }
-}
-
-impl<T: Wire> Wire for Vec<T> {
-    fn put(&self, to: &mut Vec<u8>) {
-        (self.len() as u32).put(to);
-        self.iter().for_each(|value| value.put(to));
-    }
-
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        let length = u32::take(from)?;
-        (0..length).map(|_| T::take(from)).collect()
-    }
-}
 
 /// Declares a structure of a message.
 macro_rules! structure {
@@ -326,7 +259,7 @@ messages! {
         } = 14,
         /// Something that the user should know; each text is shown once.
         Note {
-            /// What.
+            /// The text.
             text: String
         } = 15,
     }
@@ -335,13 +268,13 @@ messages! {
 messages! {
     /// To a program.
     Reply {
-        /// It is done.
+        /// The request is done.
         Done {} = 0,
-        /// It is not done.
+        /// The request is not done.
         Failed {
             /// Why, as a [`Failure`].
             failure: u32,
-            /// What the user was told.
+            /// The message that the user has seen.
             message: String
         } = 1,
         /// An address, a time in ns, or bytes.
@@ -360,7 +293,7 @@ messages! {
             module: u32,
             /// Names of its kernels.
             kernels: Vec<String>,
-            /// What the compiler says.
+            /// The messages of the compiler.
             log: String
         } = 4,
         /// Facts of a kernel.
@@ -381,12 +314,12 @@ messages! {
             start: u64,
             /// When it ended.
             end: u64,
-            /// What its threads have printed.
+            /// The text that its threads have printed.
             printed: String
         } = 7,
         /// A source is wrong.
         NotCompiled {
-            /// What the compiler says.
+            /// The messages of the compiler.
             log: String
         } = 8,
     }

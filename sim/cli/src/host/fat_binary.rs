@@ -43,10 +43,10 @@ impl Bytes<'_> {
 }
 
 impl Image {
-    /// What the bytes of a module hold: one fat binary after the other, or PTX as text.
+    /// Reads the bytes of a module: one fat binary after the other, or PTX as text.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The bytes are damaged, or of another kind.
     pub(super) fn read(bytes: &[u8], capability: u32) -> Result<Image, String> {
         let mut image = Image::default();
         let mut rest = bytes;

@@ -12,7 +12,7 @@ use wave_runtime::protocol::SOCKET;
 /// The library; empty on systems for which there is none.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libwave_runtime.so"));
 
-/// What programs are linked with: the names of libcudart 12.
+/// The library that `wave-sim nvcc` links programs with: the names of libcudart 12.
 pub(crate) const CUDART: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libcudart.so.12"));
 
 /// Its file.
@@ -89,7 +89,7 @@ fn in_front(folder: &Path, others: Option<OsString>) -> OsString {
     all
 }
 
-/// What may be wrong with an executable that never asks for the simulator: it is linked with its vendor's library inside, or
+/// The reason why an executable never asks for the simulator: it is linked with its vendor's library inside, or
 /// for 32 bits.
 pub(super) fn why_unused(program: &Path) -> Option<String> {
     let bytes = std::fs::read(program).ok()?;

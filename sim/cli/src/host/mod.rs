@@ -107,7 +107,7 @@ pub(crate) struct HostArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// What stands in front of `--`.
+    /// Words in front of `--`, which has to come first.
     #[arg(hide = true, value_name = "WORD")]
     pub misplaced: Vec<String>,
 
@@ -121,7 +121,7 @@ const DEFAULT_MEMORY_BYTES: u64 = 1 << 30;
 
 /// The exit code of a shell for a program that cannot be started.
 const NOT_STARTED: u8 = 127;
-/// What a shell adds to the number of the signal that ends a program.
+/// The number that a shell adds to that of the signal that ends a program.
 const BY_SIGNAL: i32 = 128;
 
 /// A number that is not negative.
@@ -150,7 +150,7 @@ impl HostArgs {
 /// kernel has not ended as it should.
 ///
 /// # Errors
-/// What is wrong with the flags, and with the files that they name.
+/// Wrong flags, and wrong files that they name.
 pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagnostic>> {
     interrupt::stop();
     if let Some(wrong) = args.output.as_deref().and_then(|file| files::cannot_write(file, "--output")) {

@@ -16,7 +16,7 @@ use wave_runtime::protocol::Failure;
 /// The compute capability of the device, times 10, as `wave_runtime` reports it.
 const CAPABILITY: u32 = 75;
 
-/// What a request fails for: the code, and the messages.
+/// The failure of a request: the code, and the messages.
 pub(super) type Failed = (Failure, Vec<Diagnostic>);
 
 /// A kernel, compiled.
@@ -65,7 +65,7 @@ impl Modules {
     /// Loads the image of a module. `place` allocates device memory for its variables, whose contents are returned.
     ///
     /// # Errors
-    /// It has no PTX, or PTX that is wrong.
+    /// The module has no PTX, or PTX that is wrong.
     pub(super) fn load(
         &mut self,
         name: &str,
@@ -102,7 +102,7 @@ impl Modules {
     /// Compiles a source and loads it. Returns also what the compiler says.
     ///
     /// # Errors
-    /// What the compiler says.
+    /// The messages of the compiler.
     pub(super) fn compile(
         &mut self,
         (source, language): (&[u8], &str),
@@ -212,7 +212,7 @@ fn unit(
     Ok(Unit { source, kernels })
 }
 
-/// What the variables of a module hold at the start.
+/// The contents of a module's variables at the start.
 fn data(source: &Source) -> Contents {
     let segments = source.module.data.values();
     segments.filter_map(|data| Some((data.at_start?.1, data.bytes.clone()))).collect()

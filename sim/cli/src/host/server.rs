@@ -13,7 +13,7 @@ use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_runtime::protocol::{Reply, Request, receive_request, send_reply};
 use wave_study::summary::Run;
 
-/// What all processes of a run have in common.
+/// The part of a run that all processes have in common.
 #[derive(Debug)]
 pub(super) struct Server<'a> {
     how: How<'a>,
@@ -92,7 +92,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// What the processes have launched.
+    /// The launches of all processes.
     pub(super) fn into_runs(self) -> Vec<(Run, Spent)> {
         let mut runs = self.runs.into_inner().unwrap_or_else(PoisonError::into_inner);
         runs.sort_by_key(|run| run.0);

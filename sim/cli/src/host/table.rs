@@ -5,7 +5,7 @@ use wave_machine::config::Config;
 use wave_observe::numbers::{percent, si};
 use wave_study::summary::{Run, launches, text, untimed};
 
-/// What the programs of a run have launched, and where their cycles went.
+/// The launches of the programs of a run, and where their cycles went.
 pub(super) fn table(runs: &[(Run, Spent)], config: &Config, functional: bool) -> String {
     let mut shown = String::new();
     for (run, spent) in runs {

@@ -15,7 +15,7 @@ use wave_study::report::page::page;
 use wave_study::report::{Captured, Collector};
 use wave_study::summary::{Outcome, Run};
 
-/// What is asked for. The first process that launches a kernel takes it.
+/// The files that the user wants. The first process that launches a kernel takes them.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) traces: TraceArgs,
@@ -120,7 +120,7 @@ impl Watching {
     }
 }
 
-/// What all processes share until one takes it.
+/// The wanted files, shared by all processes until one takes them.
 pub(super) type Shared = Mutex<Option<Wanted>>;
 
 /// Takes what is asked for, if nobody has.

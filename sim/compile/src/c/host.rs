@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use wave_files::temporary::TemporaryFolder;
 use wave_isa::diagnostic::Diagnostic;
 
-/// What needs clang, for messages.
+/// The sources that need clang, for messages.
 const PROGRAMS: &str = "CUDA programs";
 
 fn folder(of: &str) -> Result<TemporaryFolder, Diagnostic> {
@@ -71,7 +71,7 @@ const HOST_ONLY: &str = "--cuda-host-only";
 /// Links objects to a program. `cudart` is a library with the names of libcudart.
 ///
 /// # Errors
-/// What the linker says.
+/// The messages of the linker.
 pub fn link(objects: &[PathBuf], program: &Path, cudart: &[u8], flags: &[String]) -> Result<(), Diagnostic> {
     let name = program.display().to_string();
     let folder = folder(&name)?;

@@ -15,7 +15,7 @@ enum Directed {
 }
 
 impl Directed {
-    /// That of an instruction; `None` for the nearest number.
+    /// The direction of an instruction; `None` for the nearest number.
     fn of(s: &Statement) -> Option<Directed> {
         match s.one_of(&["rz", "rm", "rp"])? {
             "rz" => Some(Directed::ToZero),
@@ -35,7 +35,7 @@ impl Translator<'_> {
         [sum, self.e.binary(Binary::FAdd, of_a, of_b)]
     }
 
-    /// What a rounded product differs from the exact one by. Below 2^-100 the difference may be no float, and is lost.
+    /// The exact product less the rounded one. Below 2^-100 the difference may be no float, and is lost.
     fn product_error(&mut self, a: Value, b: Value, product: Value) -> Value {
         let minus = self.e.unary(Unary::FNeg, product);
         self.e.fma([a, b, minus])

@@ -62,7 +62,7 @@ pub(super) struct Variable {
     pub(super) bytes: Option<u64>,
     pub(super) alignment: u32,
     pub(super) initial: Vec<Initial>,
-    /// What a parameter points to, where the text says so.
+    /// The memory that a parameter points to, where the text says so.
     pub(super) pointee: Option<Pointee>,
     /// Another module defines it.
     pub(super) is_extern: bool,

@@ -41,7 +41,7 @@ fn string(memory: &[u8], address: u64) -> &[u8] {
     &rest[..end.unwrap_or(rest.len().min(MOST))]
 }
 
-/// What a call prints whose format lies at an address of memory.
+/// The text of a call whose format lies at an address of memory.
 pub(super) fn formatted(memory: &[u8], format: u64, arguments: &[u8]) -> Vec<u8> {
     let mut arguments = Arguments { bytes: arguments, at: 0 };
     let mut text = Vec::new();
@@ -138,20 +138,20 @@ fn converted<'a>(
         }
         b'c' => {
             let byte = arguments.take(4) as u8;
-            padded(text, how, &[byte], 1);
+            padded(text, how, &[byte]);
         }
         b's' => {
             let address = arguments.take(8);
             let found: &[u8] = if address == 0 { b"(null)" } else { string(memory, address) };
             let shown = how.precision.map_or(found.len(), |most| most.min(found.len()));
-            padded(text, how, &found[..shown], 1);
+            padded(text, how, &found[..shown]);
         }
         b'p' => {
             let shown = match arguments.take(8) {
                 0 => "(nil)".to_owned(),
                 address => format!("0x{address:x}"),
             };
-            padded(text, how, shown.as_bytes(), 1);
+            padded(text, how, shown.as_bytes());
         }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
             let value = f64::from_bits(arguments.take(8));
@@ -173,7 +173,7 @@ fn converted<'a>(
     after
 }
 
-/// What stands before a number with a sign.
+/// The character before a number with a sign.
 fn sign(how: Conversion, is_negative: bool) -> &'static str {
     match how {
         _ if is_negative => "-",
@@ -193,12 +193,12 @@ fn integer(text: &mut Vec<u8>, how: Conversion, digits: String, sign: &str, pref
         None => 0,
     };
     let zeros = "0".repeat(least.saturating_sub(digits.len()));
-    padded(text, how, format!("{sign}{prefix}{zeros}{digits}").as_bytes(), 1);
+    padded(text, how, format!("{sign}{prefix}{zeros}{digits}").as_bytes());
 }
 
 /// A text in its width.
-fn padded(text: &mut Vec<u8>, how: Conversion, shown: &[u8], blank_bytes: usize) {
-    let blanks = how.width.saturating_sub(shown.len()) / blank_bytes;
+fn padded(text: &mut Vec<u8>, how: Conversion, shown: &[u8]) {
+    let blanks = how.width.saturating_sub(shown.len());
     let (before, after) = if how.left { (0, blanks) } else { (blanks, 0) };
     text.extend(std::iter::repeat_n(b' ', before));
     text.extend(shown);

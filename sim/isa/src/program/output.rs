@@ -1,4 +1,4 @@
-//! What threads print, and what the C library reports: where it is in device memory, and how it is read.
+//! The output of threads and the reports of the C library: their places in device memory, and how they are read.
 //!
 //! A thread of a C program leaves text. One of a CUDA program leaves the format of its call and the arguments.
 

@@ -185,7 +185,7 @@ extern "C" fn driver_entry_point(name: Text, found: Out<Address>, flags: u64, re
     code
 }
 
-/// That of CUDA 11, which reports in one way only.
+/// The function of CUDA 11, which reports in one way only.
 #[unsafe(export_name = "wave11_cudaGetDriverEntryPoint")]
 extern "C" fn driver_entry_point_11(name: Text, found: Out<Address>, _flags: u64) -> i32 {
     runtime(|_| {

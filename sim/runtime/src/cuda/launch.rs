@@ -22,7 +22,7 @@ impl Dimensions {
     }
 }
 
-/// What stands between `<<<` and `>>>`.
+/// The sizes between `<<<` and `>>>`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Configuration {
     pub(super) grid: Dimensions,
@@ -169,7 +169,7 @@ extern "C" fn launch_kernel(
     })
 }
 
-/// What programs of CUDA 13 call; the kernel is the handle that `__cudaGetKernel` gives.
+/// The launch of programs of CUDA 13; the kernel is the handle that `__cudaGetKernel` gives.
 #[unsafe(export_name = "wave___cudaLaunchKernel")]
 extern "C" fn launch_kernel_13(
     kernel: Address,

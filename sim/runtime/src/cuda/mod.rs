@@ -60,13 +60,13 @@ struct Shared {
 /// An event.
 #[derive(Debug, Clone, Copy)]
 struct CudaEvent {
-    /// It may be asked for its time.
+    /// The program may ask for its time.
     is_timed: bool,
     /// When it was recorded last.
     time: Option<u64>,
 }
 
-/// What this process has done with CUDA.
+/// The state of this process in CUDA.
 #[derive(Debug, Default)]
 struct State {
     modules: Vec<Module>,

@@ -113,7 +113,7 @@ fn properties(to: Out<u8>, number: i32, bytes: usize, is_of_13: bool) -> i32 {
     })
 }
 
-/// That of CUDA 11, and of programs for 12 that ask for the old structure.
+/// The structure of CUDA 11, for programs of 12 that ask for it, too.
 #[unsafe(export_name = "wave_cudaGetDeviceProperties")]
 extern "C" fn properties_before_12(to: Out<u8>, number: i32) -> i32 {
     properties(to, number, 728, false)

@@ -1,9 +1,9 @@
-//! What the code that compilers add to a program registers before `main`: fat binaries, kernels, variables.
+//! Registration before `main`, by code that compilers add to a program: fat binaries, kernels, variables.
 
 use super::{CudaError, Entity, given, refused, runtime};
 use crate::ffi::{Address, In, Out, Text};
 
-/// What a program hands over as a fat binary: `__fatBinC_Wrapper_t`.
+/// The structure that a program hands over as a fat binary: `__fatBinC_Wrapper_t`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Wrapper {
