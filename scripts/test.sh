@@ -67,20 +67,21 @@ if cargo clippy --version >/dev/null 2>&1; then
         step cargo clippy --workspace --all-targets --quiet -- -D warnings
     fi
 fi
-# A runner prints the time of each test, and notes that of each test executable.
 log="$(mktemp)" WAVE_SIM_TEST_TIMES="$(mktemp)"
 export WAVE_SIM_TEST_TIMES
-host="$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z.-' 'A-Z__')"
-begun cargo test --workspace --quiet
 passed=0
-env "CARGO_TARGET_${host}_RUNNER=$PWD/scripts/timed-test.sh" cargo test --workspace --quiet 2>&1 | tee "$log" || passed=$?
+begun scripts/test-executables.sh
+scripts/test-executables.sh 2>&1 | tee "$log" || passed=$?
 ended
-printf '\n== seconds of each test executable\n'
-sort -rn "$WAVE_SIM_TEST_TIMES" | awk '{ printf "%9.1f  %s\n", $1, $2; sum += $1 } END { printf "%9.1f  all\n", sum }'
+begun cargo test --workspace --doc --quiet
+cargo test --workspace --doc --quiet || passed=$?
+ended
+printf '\n== seconds of each test executable, and those of the processors\n'
+sort -rn "$WAVE_SIM_TEST_TIMES" |
+    awk '{ printf "%9.1f %9.1f  %s\n", $1, $2, $3; sum += $1; work += $2 } END { printf "%9.1f %9.1f  all\n", sum, work }'
 printf '\n== seconds of the 40 slowest tests\n'
 sed -n -e 's/^executable /of /p' -e 's/^test \(.*\) \.\.\. .*<\([0-9.]*\)s>$/\2 \1/p' "$log" |
     awk '$1 == "of" { of = $2; next } { print $1, of "::" $2 }' | sort -rn | awk 'NR <= 40 { printf "%9.1f  %s\n", $1, $2 }'
-# Where no time is noted, the runner has not run, and nothing says how long the tests take.
 [ -s "$WAVE_SIM_TEST_TIMES" ] || { echo "scripts/test.sh: no test executable has left its time" >&2; exit 1; }
 rm "$log" "$WAVE_SIM_TEST_TIMES"
 [ "$passed" = 0 ] || exit "$passed"

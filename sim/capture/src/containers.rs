@@ -26,9 +26,7 @@ impl<T: Capture> Capture for Vec<T> {
         self.truncate(length);
         self.try_reserve_exact(length - self.len())
             .map_err(|_| Misfit::new("needs more memory than there is"))?;
-        while self.len() < length {
-            self.extend(T::blank());
-        }
+        self.resize_with(length, || T::blank().expect("the number of blocks is that of this machine"));
         T::restore_all(self, from)
     }
 

@@ -44,10 +44,10 @@ const LAUNCHES: &str = r#"(
     source: "sums.wave",
     buffers: (a: (type: u32, length: 1024), b: (type: u32, length: 1024)),
     steps: [
-        run(grid: 16, arguments: ["a", "b", 30]),
-        run(grid: 3, arguments: ["b", "a", 60]),
-        run(grid: 16, arguments: ["a", "b", 5]),
-        run(grid: 9, arguments: ["b", "a", 40]),
+        run(grid: 16, arguments: ["a", "b", 12]),
+        run(grid: 3, arguments: ["b", "a", 24]),
+        run(grid: 16, arguments: ["a", "b", 2]),
+        run(grid: 9, arguments: ["b", "a", 16]),
     ],
 )"#;
 
@@ -155,23 +155,23 @@ fn a_run_that_is_killed_goes_on_and_ends_in_the_same_bytes() {
     let seed = environment::number("WAVE_SIM_SEED", 0);
     let mut random = Pcg32::seed_from_u64(seed);
     let runs = [
-        ("four.ron --config tiny --stats --device-memory 64KiB --save 0:8192:memory", 4000),
-        ("four.ron --config gpu --format json --device-memory 64KiB --save 0:8192:memory", 3000),
-        ("four.ron --config large --stats --device-memory 64KiB --threads 2 --save 0:4096:memory", 1777),
-        ("sums.wave --config tiny --grid 7 --set-reg 2:50 --fill-iota 0:u32:64:3 --dump-u32 0:64", 500),
-        ("four.ron --config tiny --device-memory 64KiB --max-cycles 60000 --stats", 5000),
-        ("four.ron --config tiny --device-memory 64KiB --max-instructions 50000 --stats", 5000),
+        ("four.ron --config tiny --stats --device-memory 64KiB --save 0:8192:memory", 1600),
+        ("four.ron --config gpu --format json --device-memory 64KiB --save 0:8192:memory", 1200),
+        ("four.ron --config large --stats --device-memory 64KiB --threads 2 --save 0:4096:memory", 711),
+        ("sums.wave --config tiny --grid 7 --set-reg 2:20 --fill-iota 0:u32:64:3 --dump-u32 0:64", 200),
+        ("four.ron --config tiny --device-memory 64KiB --max-cycles 24000 --stats", 2000),
+        ("four.ron --config tiny --device-memory 64KiB --max-instructions 20000 --stats", 2000),
         ("spins.wave --config tiny --device-memory 64KiB --stats", 70_000),
         ("reduction --config gpu --device-memory 1MiB --size small --format json", 400),
         ("scan --config gpu --device-memory 4MiB --size small --stats", 400),
-        ("four.ron --config tiny --device-memory 64KiB --wvfi t.wvfi", 20_000),
-        ("four.ron --config gpu --device-memory 64KiB --wvfi t.wvfi --from-cycle 70000 --waves 2-9", 10_000),
-        ("sums.wave --config tiny --device-memory 64KiB --grid 7 --set-reg 2:50 --wvfi t.txt", 7000),
+        ("four.ron --config tiny --device-memory 64KiB --wvfi t.wvfi", 8000),
+        ("four.ron --config gpu --device-memory 64KiB --wvfi t.wvfi --from-cycle 28000 --waves 2-9", 4000),
+        ("sums.wave --config tiny --device-memory 64KiB --grid 7 --set-reg 2:20 --wvfi t.txt", 2800),
         (
-            "sums.wave --config tiny --device-memory 64KiB --grid 7 --set-reg 2:50 --max-cycles 50000 --wvfi t.wvfi",
-            7000,
+            "sums.wave --config tiny --device-memory 64KiB --grid 7 --set-reg 2:20 --max-cycles 20000 --wvfi t.wvfi",
+            2800,
         ),
-        ("four.ron --config tiny --device-memory 64KiB --wvfi t.wvfi --trigger stall>700", 20_000),
+        ("four.ron --config tiny --device-memory 64KiB --wvfi t.wvfi --trigger stall>700", 8000),
     ];
     let mut went_on = 0;
     for (run, every) in runs {
@@ -189,15 +189,15 @@ fn a_run_goes_on_from_any_cycle() {
     let seed = environment::number("WAVE_SIM_SEED", 0);
     let mut random = Pcg32::seed_from_u64(seed);
     for (run, cycles) in [
-        ("four.ron --config tiny --stats --device-memory 64KiB --save 0:8192:memory", 230_000),
-        ("four.ron --config large --format json --device-memory 64KiB --save 0:8192:memory", 85_000),
-        ("four.ron --config tiny --device-memory 64KiB --max-cycles 60000", 60_000),
+        ("four.ron --config tiny --stats --device-memory 64KiB --save 0:8192:memory", 92_000),
+        ("four.ron --config large --format json --device-memory 64KiB --save 0:8192:memory", 34_000),
+        ("four.ron --config tiny --device-memory 64KiB --max-cycles 24000", 24_000),
         ("four.ron --config tiny --device-memory 64KiB --max-instructions 4000 --stats", 9000),
         ("spins.wave --config tiny --device-memory 64KiB", 330_000),
         ("scan --config large --device-memory 4MiB --size small --format json", 2900),
         ("scan --config large --device-memory 4MiB --size small --wvfi t.wvfi", 2900),
         ("scan --config gpu --device-memory 4MiB --size small --wvfi t.txt --stats", 2900),
-        ("four.ron --config gpu --device-memory 64KiB --wvfi t.wvfi --trigger pc=0x40", 140_000),
+        ("four.ron --config gpu --device-memory 64KiB --wvfi t.wvfi --trigger pc=0x40", 56_000),
     ] {
         let expected = left(&scratch, scratch.run(run));
         let mut went_on = 0;
@@ -227,8 +227,8 @@ fn a_run_goes_on_from_any_cycle() {
 #[test]
 fn a_signal_saves_the_run_if_asked() {
     let scratch = scratch();
-    let run = "sums.wave --config tiny --device-memory 64KiB --grid 7 --set-reg 2:4000 --stats";
-    for (signal, flags) in [("TERM", ""), ("INT", " --to-cycle 2000000 --wvfi t.wvfi")] {
+    let run = "sums.wave --config tiny --device-memory 64KiB --grid 7 --set-reg 2:2500 --stats";
+    for (signal, flags) in [("TERM", ""), ("INT", " --to-cycle 1200000 --wvfi t.wvfi")] {
         let run = format!("{run}{flags}");
         let expected = left(&scratch, scratch.run(&run));
         tidy(&scratch);
@@ -274,7 +274,7 @@ fn refused(scratch: &Scratch, run: &str) -> String {
 fn what_is_no_checkpoint_of_the_run_is_refused_and_nothing_is_overwritten() {
     let scratch = scratch();
     let run = "four.ron --config tiny --device-memory 64KiB --save 0:64:saved";
-    scratch.out(&format!("{run} --checkpoint c --checkpoint-every 100000"));
+    scratch.out(&format!("{run} --checkpoint c --checkpoint-every 40000"));
     scratch.write("saved", b"of the user");
     let good = scratch.read("c");
     let other = SUMS.replace("mov_imm r6, 0", "mov_imm r6, 1");

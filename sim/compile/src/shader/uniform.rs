@@ -32,25 +32,22 @@ pub(super) fn parted_barrier(function: &Function, stable: &EntitySet<Value>) -> 
     }
     let parts = Parts::new(function);
     let mut varying: EntitySet<Value> = EntitySet::new();
-    let mut branches: Vec<Block> = Vec::new();
+    let mut branches: EntitySet<Block> = EntitySet::new();
     loop {
         let mut changed = spread(function, stable, &mut varying);
-        branches.clear();
         for (block, body) in &function.blocks {
             let Terminator::Branch(condition, _) = body.terminator else { continue };
-            if !varying.contains(condition) {
-                continue;
-            }
-            branches.push(block);
-            for value in parts.behind(function, block) {
-                changed |= varying.insert(value);
+            if varying.contains(condition) && branches.insert(block) {
+                for value in parts.behind(function, block) {
+                    changed |= varying.insert(value);
+                }
             }
         }
         if !changed {
             break;
         }
     }
-    let found = branches.iter().flat_map(|&branch| {
+    let found = branches.iter().flat_map(|branch| {
         let parted = parts.between(branch);
         let barriers =
             function.blocks.keys().filter(move |&block| parted.contains(block)).filter_map(has_barrier);
@@ -105,6 +102,8 @@ struct Parts {
     next: SecondaryMap<Block, Vec<Block>>,
     /// The block through which every way from a block leads; `None` where it is the end of the function.
     joins: SecondaryMap<Block, Option<Block>>,
+    /// The blocks that use a value.
+    uses: SecondaryMap<Value, Vec<Block>>,
 }
 
 impl Parts {
@@ -136,7 +135,17 @@ impl Parts {
             let join = dominators.immediate_dominator(NodeIndex::new(block.index()));
             joins[block] = join.filter(|&join| join != end).map(|join| Block::new(join.index()));
         }
-        Parts { next, joins }
+        let mut uses: SecondaryMap<Value, Vec<Block>> = SecondaryMap::new();
+        for (block, body) in &function.blocks {
+            let passed = body.terminator.targets().iter().flat_map(|target| &target.arguments);
+            let used = body.instructions.iter().flat_map(|one| one.operation.operands());
+            for value in used.chain(passed.chain(body.terminator.operands()).copied()) {
+                if uses[value].last() != Some(&block) {
+                    uses[value].push(block);
+                }
+            }
+        }
+        Parts { next, joins, uses }
     }
 
     /// The blocks in which threads are apart after a branch.
@@ -156,20 +165,14 @@ impl Parts {
     fn behind(&self, function: &Function, branch: Block) -> Vec<Value> {
         let parted = self.between(branch);
         let mut values = Vec::new();
-        let mut defined: EntitySet<Value> = EntitySet::new();
-        for (block, body) in function.blocks.iter().filter(|(block, _)| parted.contains(*block)) {
+        for block in parted.iter() {
+            let body = &function.blocks[block];
             values.extend(body.parameters.iter().filter(|_| block != branch));
-            let results = body.instructions.iter().flat_map(|one| &one.results);
-            results.chain(&body.parameters).for_each(|&value| {
-                defined.insert(value);
-            });
+            let results = body.instructions.iter().flat_map(|one| &one.results).chain(&body.parameters);
+            let is_outside = |used: &Block| !parted.contains(*used);
+            values.extend(results.filter(|&&value| self.uses[value].iter().any(is_outside)));
         }
         values.extend(self.joins[branch].into_iter().flat_map(|join| &function.blocks[join].parameters));
-        for (_, body) in function.blocks.iter().filter(|(block, _)| !parted.contains(*block)) {
-            let used = body.instructions.iter().flat_map(|one| one.operation.operands());
-            let used = used.chain(body.terminator.operands().iter().copied());
-            values.extend(used.filter(|&value| defined.contains(value)));
-        }
         values
     }
 }
