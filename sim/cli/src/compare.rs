@@ -156,7 +156,7 @@ fn machines(args: &CompareArgs, terminal: &Terminal) -> Result<Vec<(String, Conf
     }
     let mut machines: Vec<(String, Config)> = Vec::new();
     for name in &names {
-        let config = machine_to_run(*name, &args.set, &args.machine, Copies::default(), terminal)?;
+        let config = machine_to_run(*name, &args.set, &args.machine.bounds, Copies::default(), terminal)?;
         let same = machines.iter().any(|(other, _)| *other == config.name);
         let label = name.filter(|_| same).unwrap_or(&config.name).to_owned();
         machines.push((label.clone(), config.clone()));
@@ -191,5 +191,5 @@ fn one(
     if let Some(terminal) = terminal {
         progress.aside(|| terminal.diagnostics(&work.warnings));
     }
-    Ok(plain::run(work, config, &run_options(&args.machine), None, progress))
+    Ok(plain::run(work, config, &run_options(&args.machine.bounds), None, progress))
 }

@@ -1,6 +1,6 @@
 //! Runs the launches of one input on a machine.
 
-use super::args::{MachineArgs, RunArgs, TraceArgs};
+use super::args::{BoundArgs, RunArgs, TraceArgs};
 use super::checkpoints::Checkpoints;
 use super::functional::{self, Ahead, Before};
 use super::progress::Progress;
@@ -44,7 +44,7 @@ pub(crate) fn parallel(flag: Option<u32>) -> usize {
 }
 
 /// Bounds and threads from the flags.
-pub(crate) fn run_options(args: &MachineArgs) -> RunOptions {
+pub(crate) fn run_options(args: &BoundArgs) -> RunOptions {
     RunOptions {
         max_cycles: bound(args.max_cycles),
         max_instructions: bound(args.max_instructions),
@@ -92,7 +92,7 @@ pub(crate) fn execute_watched(
     progress: &mut Progress,
 ) -> Result<Executed, Vec<Diagnostic>> {
     let (before, all) =
-        match functional::run_ahead(&mut work, (&args.untimed, &args.machine), config, progress) {
+        match functional::run_ahead(&mut work, (&args.untimed, &args.machine.bounds), config, progress) {
             Ahead::Continues(before, all) => (before, all),
             Ahead::Over(executed) => return Ok(*executed),
         };
@@ -108,7 +108,7 @@ fn in_detail(
     batches: Vec<Batches>,
     progress: &mut Progress,
 ) -> Result<Executed, Vec<Diagnostic>> {
-    let mut options = run_options(&args.machine);
+    let mut options = run_options(&args.machine.bounds);
     let under_way = before.under_way.as_deref();
     let mut checkpoints = Checkpoints::new(args, config, &work, under_way)?;
     if checkpoints.marks.is_empty() {

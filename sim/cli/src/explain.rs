@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ExplainArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let inputs = inputs(args)?;
     let config =
-        machine_to_run(args.config.as_deref(), &args.set, &args.machine, Copies::default(), terminal)?;
+        machine_to_run(args.config.as_deref(), &args.set, &args.machine.bounds, Copies::default(), terminal)?;
     let mut exit = Exit::Success;
     let mut explanations: Vec<Explanation> = Vec::new();
     // A kernel takes as many runs as there are trials, and one that is watched.
@@ -125,7 +125,7 @@ impl Runs<'_> {
     fn launch(&mut self, config: &Config, watch: Option<&mut ByLaunch<'_>>) -> Result<Vec<Step>, Stop> {
         let work = work::work(self.input, &self.args.launch, self.args.machine.data(), config)
             .map_err(|wrong| Stop(Box::new(Outcome::Refused(wrong))))?;
-        let options = run_options(&self.args.machine);
+        let options = run_options(&self.args.machine.bounds);
         let run = plain::run(work, config, &options, watch, self.progress);
         match run.outcome {
             Outcome::Ended(_) => Ok(run.steps),

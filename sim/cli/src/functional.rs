@@ -1,7 +1,7 @@
 //! What runs without timing: `--functional` for all of a run, `--detail-from` for what is in front of a place, `--sample`
 //! for chosen workgroups.
 
-use super::args::{MachineArgs, RunArgs, UntimedArgs};
+use super::args::{BoundArgs, RunArgs, UntimedArgs};
 use super::detail::{DETAIL_FROM, DetailFrom, Place};
 use super::execute::{Executed, REPEATS, bound, output, run_options, verify};
 use super::place;
@@ -22,7 +22,7 @@ const SAMPLE: &str = "--sample";
 
 /// Flags that make no sense without timing, or with the timing of a part.
 pub(crate) fn check(args: &RunArgs) -> Option<Diagnostic> {
-    let (output, machine) = (&args.output, &args.machine);
+    let (output, bounds) = (&args.output, &args.machine.bounds);
     let of_cycles = [
         args.untimed.detail_from.as_ref().map(|_| DETAIL_FROM),
         output.trace.then_some("--trace"),
@@ -30,7 +30,7 @@ pub(crate) fn check(args: &RunArgs) -> Option<Diagnostic> {
         output.by_buffer.then_some("--by-buffer"),
         (!output.observe.is_empty()).then_some("--observe"),
         args.traces.flag(),
-        bound(machine.max_cycles).map(|_| "--max-cycles"),
+        bound(bounds.max_cycles).map(|_| "--max-cycles"),
     ];
     let of_cycles = of_cycles.into_iter().flatten().next();
     let message = if args.untimed.functional {
@@ -39,7 +39,7 @@ pub(crate) fn check(args: &RunArgs) -> Option<Diagnostic> {
         format!("{FUNCTIONAL} has no timing, and {flag} needs it")
     } else if args.untimed.sample {
         let flag = of_cycles.or(args.checkpoints.flag());
-        let flag = flag.or(bound(machine.max_instructions).map(|_| "--max-instructions"))?;
+        let flag = flag.or(bound(bounds.max_instructions).map(|_| "--max-instructions"))?;
         format!("{SAMPLE} simulates a part of the run, and {flag} is about all of it")
     } else {
         return None;
@@ -142,7 +142,7 @@ pub(crate) enum Ahead {
 /// Runs what of a run has no timing. The launches with timing are left in `work`.
 pub(crate) fn run_ahead(
     work: &mut Work,
-    (untimed, args): (&UntimedArgs, &MachineArgs),
+    (untimed, args): (&UntimedArgs, &BoundArgs),
     config: &Config,
     progress: &mut Progress,
 ) -> Ahead {
@@ -223,7 +223,7 @@ fn step(
     launch: &Launch,
     memory: &mut [u8],
     place: Option<Place>,
-    args: &MachineArgs,
+    args: &BoundArgs,
     config: &Config,
     progress: &Progress,
 ) -> Result<Execution, ExecutionError> {
@@ -244,7 +244,7 @@ pub(crate) fn untimed_outcome(
     error: ExecutionError,
     launch: &Launch,
     program: &Program,
-    args: &MachineArgs,
+    args: &BoundArgs,
 ) -> Outcome {
     let code = &program.kernels[launch.kernel];
     let kernel = &code.name;

@@ -1,6 +1,6 @@
 //! The machine of a run: a configuration and the flags that override it.
 
-use super::args::{DEFAULT_CONFIG, MachineArgs, SetArgs};
+use super::args::{BoundArgs, DEFAULT_CONFIG, SetArgs};
 use super::host_memory::{self, Copies};
 use super::inputs;
 use super::terminal::Terminal;
@@ -15,7 +15,7 @@ use wave_machine::config::{Config, LEAST_DEVICE_MEMORY};
 pub(crate) fn machine(
     name: Option<&str>,
     set: &SetArgs,
-    args: &MachineArgs,
+    args: &BoundArgs,
     terminal: &Terminal,
 ) -> Result<Config, Vec<Diagnostic>> {
     let config = inputs::config(name.unwrap_or(DEFAULT_CONFIG), set, terminal)?;
@@ -30,7 +30,7 @@ pub(crate) fn machine(
 /// A flag's value is wrong in it.
 pub(crate) fn overridden(
     mut config: Config,
-    args: &MachineArgs,
+    args: &BoundArgs,
 ) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut flags = Vec::new();
     let known = config.check();
@@ -61,7 +61,7 @@ fn whole_lines(bytes: u64, line: u64) -> u64 {
 
 /// Bytes of device memory that a kernel may access: what `--device-memory` says, to the byte, though the machine has
 /// whole lines; else the configuration's.
-pub(crate) fn device_memory(args: &MachineArgs, config: &Config) -> u64 {
+pub(crate) fn device_memory(args: &BoundArgs, config: &Config) -> u64 {
     args.device_memory.unwrap_or(config.device_memory_bytes)
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn device_memory(args: &MachineArgs, config: &Config) -> u64 {
 pub(crate) fn machine_to_run(
     name: Option<&str>,
     set: &SetArgs,
-    args: &MachineArgs,
+    args: &BoundArgs,
     copies: Copies,
     terminal: &Terminal,
 ) -> Result<Config, Vec<Diagnostic>> {

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Ended {
         return Err(vec![wrong]);
     }
     let config =
-        machine_to_run(args.config.as_deref(), &args.set, &args.machine, Copies::default(), terminal)?;
+        machine_to_run(args.config.as_deref(), &args.set, &args.machine.bounds, Copies::default(), terminal)?;
     for part in &args.within {
         if !leaves(&config).iter().any(|leaf| leaf.path.starts_with(part.as_str())) {
             let hint = "`wave-sim config show` lists the parameters: core.l1 or dram, for instance";
@@ -80,7 +80,7 @@ pub(crate) fn measure(
             Err(wrong) => Run::new(&name, Outcome::Refused(wrong)),
             Ok(work) => match work.lack(config) {
                 Some(lack) => Run::new(&name, Outcome::Refused(vec![Diagnostic::error(lack)])),
-                None => plain::run(work, config, &run_options(options), None, progress),
+                None => plain::run(work, config, &run_options(&options.bounds), None, progress),
             },
         };
         progress.end_run();

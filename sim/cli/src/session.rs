@@ -29,11 +29,11 @@ use wave_study::summary::{Outcome, Run, Session, energy, json, text, untimed};
 pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Ended {
     interrupt::stop();
     let inputs = inputs(args)?;
-    let config = machine(args.config.as_deref(), &args.set, &args.machine, terminal)?;
+    let config = machine(args.config.as_deref(), &args.set, &args.machine.bounds, terminal)?;
     let config = observers::enabled(config, &args.output.observe)?;
     observers::check_timing(args, &config)?;
     check_memory(args, &config)?;
-    outputs::check(&args.output, device_memory(&args.machine, &config))?;
+    outputs::check(&args.output, device_memory(&args.machine.bounds, &config))?;
     let stored = Stored::read(&args.traces, &inputs).map_err(|error| vec![error])?;
     if args.output.dump_regs {
         let message = "--dump-regs prints nothing, as in the reference emulator";
@@ -58,7 +58,7 @@ pub(crate) fn check_memory(args: &RunArgs, config: &Config) -> Result<(), Vec<Di
     let states = if args.checkpoints.flag().is_some() { 2 } else { 0 };
     // The trigger of a report is found by a run of its own.
     let images = u64::from(args.traces.report.is_some() && args.traces.trigger().is_some());
-    let device_memory = device_memory(&args.machine, config);
+    let device_memory = device_memory(&args.machine.bounds, config);
     host_memory::check(config, device_memory, Copies { images, states }).map_err(|error| vec![error])
 }
 

@@ -80,7 +80,7 @@ impl MachineArgs {
             DataSize::Full => Size::Full,
             DataSize::Small => Size::Small,
         };
-        Data { size, seed: self.seed, device_memory: self.device_memory }
+        Data { size, seed: self.seed, device_memory: self.bounds.device_memory }
     }
 }
 

@@ -22,6 +22,11 @@ impl<T> Out<T> {
         Out(place)
     }
 
+    /// The place at an address.
+    pub(crate) fn at(address: Address) -> Out<T> {
+        Out(address.0 as *mut T)
+    }
+
     /// True if there is a place.
     pub(crate) fn exists(self) -> bool {
         !self.0.is_null()

@@ -14,7 +14,7 @@ use super::values::{self, Bind, Dimensions, Fill, MemoryFile, RegisterValue, Sav
 use clap::{Args, Parser, ValueEnum};
 pub(crate) use commands::*;
 pub(crate) use config::ConfigCommand;
-pub(crate) use source::SourceArgs;
+pub(crate) use source::{CLANG_FLAGS, SourceArgs};
 use std::path::PathBuf;
 use wave_isa::program::{Argument, ParameterType};
 use wave_observe::trace::When;
@@ -420,9 +420,9 @@ pub(crate) struct CheckpointArgs {
 }
 
 /// What changes the machine, or bounds the run.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Machine and bounds")]
-pub(crate) struct MachineArgs {
+pub(crate) struct BoundArgs {
     /// Device memory, in place of the configuration's; any size
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     pub device_memory: Option<u64>,
@@ -442,6 +442,15 @@ pub(crate) struct MachineArgs {
     /// Simulate with so many threads; the result is the same; 0 is one for each processor of the host [default: 0]
     #[arg(long, value_name = "N", value_parser = values::integer32)]
     pub threads: Option<u32>,
+}
+
+/// The machine, bounds, and the data of a launch file.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Machine and bounds")]
+pub(crate) struct MachineArgs {
+    /// The machine and bounds.
+    #[command(flatten)]
+    pub bounds: BoundArgs,
 
     /// Seed of random data, in place of the launch file's
     #[arg(long, value_name = "N", value_parser = values::integer)]

@@ -11,6 +11,9 @@ use wave_compile::shader::{self, ShaderOptions};
 use wave_compile::source::{Format, PicaCode, SourceOptions};
 use wave_compile::wasm::UnknownImports;
 
+/// The name of the words behind `--` in messages.
+pub(crate) const CLANG_FLAGS: &str = "-- CLANG FLAGS";
+
 /// How a kernel file is read.
 #[derive(Debug, Default, Args)]
 pub(crate) struct SourceArgs {
@@ -122,7 +125,7 @@ impl SourceArgs {
             ("--imports", self.imports.is_some()),
             ("--fuel", self.fuel.is_some()),
             ("--cuda-compiler", self.cuda_compiler.is_some()),
-            ("-- CLANG FLAGS", !self.clang.is_empty()),
+            (CLANG_FLAGS, !self.clang.is_empty()),
         ]
     }
 }

@@ -58,18 +58,18 @@ fn session(args: &DebugArgs, terminal: &Terminal) -> Result<Session, Vec<Diagnos
     }
     // The state of the beginning, to go back to; --history bounds the others.
     let copies = Copies { images: 0, states: 1 };
-    let config = machine_to_run(args.config.as_deref(), &args.set, &args.machine, copies, terminal)?;
+    let config = machine_to_run(args.config.as_deref(), &args.set, &args.machine.bounds, copies, terminal)?;
     let mut work = work(&input, &args.launch, args.machine.data(), &config)?;
     if let Some(lack) = work.lack(&config) {
         return Err(vec![Diagnostic::error(format!("`{}` cannot run: {lack}", work.name))]);
     }
     terminal.diagnostics(&work.warnings);
     // A signal ends a command, not the run: the session asks for it.
-    let options = RunOptions { stop: None, ..run_options(&args.machine) };
+    let options = RunOptions { stop: None, ..run_options(&args.machine.bounds) };
     let history = usize::try_from(args.history).unwrap_or(usize::MAX);
     let untimed = UntimedArgs { functional: false, detail_from: args.detail_from.clone(), sample: false };
     let mut progress = Progress::new(1, true);
-    let ahead = run_ahead(&mut work, (&untimed, &args.machine), &config, &mut progress);
+    let ahead = run_ahead(&mut work, (&untimed, &args.machine.bounds), &config, &mut progress);
     progress.finish();
     match ahead {
         Ahead::Continues(before, _) => {

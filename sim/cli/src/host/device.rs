@@ -4,9 +4,11 @@ mod launch;
 
 use super::allocator::{ALIGNMENT_BYTES, Allocator};
 use super::modules::{Failed, Modules};
+use super::timeline::{HostTime, Timeline, Way};
 use super::watching::{Shared, Watching};
-use crate::args::MachineArgs;
+use crate::args::BoundArgs;
 use std::sync::Arc;
+use std::time::Instant;
 use wave_compile::ptx::{PtxParameter, PtxSpace};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Output, Program};
@@ -29,7 +31,7 @@ enum Engine {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct How<'a> {
     pub(super) config: &'a Config,
-    pub(super) machine: &'a MachineArgs,
+    pub(super) bounds: &'a BoundArgs,
     /// Without timing.
     pub(super) functional: bool,
     /// Parts of a launch without timing.
@@ -38,30 +40,32 @@ pub(super) struct How<'a> {
     pub(super) wanted: &'a Shared,
     /// Time of launches and copies.
     pub(super) host: HostTime,
+    /// The timeline is wanted, not only its sums.
+    pub(super) timeline: bool,
 }
 
-/// Time that passes beside kernels.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct HostTime {
-    /// Of each launch, ns.
-    pub(super) launch_ns: f64,
-    /// Bytes that a copy between host and device moves in a ns; `None` if copies take no time.
-    pub(super) bytes_per_ns: Option<f64>,
+/// What a process has done, at its end.
+#[derive(Debug)]
+pub(super) struct Done {
+    /// Its launches.
+    pub(super) run: Run,
+    /// Simulated time.
+    pub(super) timeline: Timeline,
+    /// Time of this host.
+    pub(super) seconds: Seconds,
 }
 
-/// Simulated time of a process, by what it went into, ns.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Spent {
-    pub(super) kernels: f64,
-    pub(super) launches: f64,
-    pub(super) copies: f64,
-}
-
-impl Spent {
-    /// All of it.
-    pub(super) fn all(self) -> f64 {
-        self.kernels + self.launches + self.copies
-    }
+/// Time of this host that a process has taken here.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seconds {
+    /// In the simulation of kernels.
+    pub(super) simulated: f64,
+    /// In the compilation of kernels.
+    pub(super) code: f64,
+    /// In other requests.
+    pub(super) others: f64,
+    /// Number of all requests.
+    pub(super) requests: u64,
 }
 
 /// The device of a process.
@@ -75,7 +79,9 @@ pub(super) struct Device<'a> {
     /// Cycles of the launches that have ended.
     cycles: u64,
     /// Simulated time.
-    spent: Spent,
+    timeline: Timeline,
+    /// Time of this host.
+    seconds: Seconds,
     /// The launches.
     run: Run,
     /// Observers of the launches.
@@ -112,20 +118,22 @@ impl<'a> Device<'a> {
             modules: Modules::default(),
             sampler: Sampler::default(),
             cycles: 0,
-            spent: Spent::default(),
+            timeline: Timeline::new(how.host, how.timeline),
+            seconds: Seconds::default(),
             run: Run::new(program, Outcome::Ended(Verification::Nothing)),
             watching: None,
             is_lost: false,
         }
     }
 
-    /// The launches and the simulated time, at the end, and what is wrong with files about them.
-    pub(super) fn finish(mut self) -> ((Run, Spent), Vec<Diagnostic>) {
+    /// What the process has done, at the end, and what is wrong with files about it.
+    pub(super) fn finish(mut self) -> (Done, Vec<Diagnostic>) {
         let written = match (self.watching.take(), &mut self.engine) {
             (Some(watching), Engine::Timed(machine)) => watching.finish(machine, &self.run, self.cycles),
             _ => Ok(()),
         };
-        ((self.run, self.spent), written.err().unwrap_or_default())
+        let Device { run, timeline, seconds, .. } = self;
+        (Done { run, timeline, seconds }, written.err().unwrap_or_default())
     }
 
     /// Time of so many cycles, ns.
@@ -133,21 +141,30 @@ impl<'a> Device<'a> {
         cycles as f64 * 1000.0 / f64::from(self.how.config.core_clock_mhz.max(1))
     }
 
-    /// Notes a copy between host and device.
-    fn copied(&mut self, bytes: u64) {
-        self.spent.copies += self.how.host.bytes_per_ns.map_or(0.0, |rate| bytes as f64 / rate);
-    }
-
     /// Does what a program asks for.
     ///
     /// # Errors
     /// Why it is not done.
     pub(super) fn answer(&mut self, request: &Request, data: &[u8]) -> Answer {
+        let (start, before) = (Instant::now(), self.seconds);
+        let answer = self.act(request, data);
+        let seconds = &mut self.seconds;
+        let known = seconds.simulated - before.simulated + seconds.code - before.code;
+        let rest = start.elapsed().as_secs_f64() - known;
+        match request {
+            Request::Load { .. } | Request::Compile { .. } | Request::Kernel { .. } => seconds.code += rest,
+            _ => seconds.others += rest,
+        }
+        seconds.requests += 1;
+        answer
+    }
+
+    fn act(&mut self, request: &Request, data: &[u8]) -> Answer {
         match request {
             Request::Hello { .. } | Request::Note { .. } => done(),
             Request::Device {} => Ok((Reply::Device { facts: self.facts() }, Vec::new())),
             Request::Free {} => Ok((Reply::Value { value: self.memory.free() }, Vec::new())),
-            Request::Time {} => Ok((Reply::Value { value: self.spent.all() as u64 }, Vec::new())),
+            Request::Time {} => Ok((Reply::Value { value: self.timeline.now_ns() as u64 }, Vec::new())),
             Request::Load { name } => {
                 let name = format!("{name} of {}", self.run.name);
                 let Device { modules, memory, .. } = self;
@@ -198,7 +215,7 @@ impl<'a> Device<'a> {
             Request::Write { address } => {
                 let range = self.range(*address, data.len() as u64)?;
                 self.with_memory(|memory| memory[range].copy_from_slice(data));
-                self.copied(data.len() as u64);
+                self.timeline.copy(Way::ToDevice, data.len() as u64);
                 done()
             }
             Request::Read { address, bytes } => {
@@ -207,7 +224,7 @@ impl<'a> Device<'a> {
                     Engine::Timed(machine) => machine.memory()[range].to_vec(),
                     Engine::Functional(memory) => memory[range].to_vec(),
                 };
-                self.copied(bytes.len() as u64);
+                self.timeline.copy(Way::ToHost, bytes.len() as u64);
                 Ok((Reply::Done {}, bytes))
             }
             Request::Copy { to, from, bytes } => {

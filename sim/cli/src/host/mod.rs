@@ -4,15 +4,17 @@
 //! them comes here over a socket: [`server`] has a thread for each process, [`device`] the machine that the process sees.
 
 mod allocator;
+pub(crate) mod application;
 mod device;
 mod fat_binary;
 pub(crate) mod library;
 mod modules;
 mod server;
 mod table;
+mod timeline;
 mod watching;
 
-use crate::args::{DataSize, Format, MachineArgs, SetArgs, TraceArgs};
+use crate::args::{BoundArgs, Format, SetArgs, TraceArgs};
 use crate::files;
 use crate::host_memory::Copies;
 use crate::interrupt;
@@ -21,8 +23,9 @@ use crate::session;
 use crate::stored::Stored;
 use crate::terminal::Terminal;
 use crate::values;
+use application::Application;
 use clap::Args;
-use device::{HostTime, How, Spent};
+use device::{Done, How};
 use library::Library;
 use server::Server;
 use std::ffi::OsString;
@@ -32,6 +35,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+use timeline::HostTime;
 use watching::Wanted;
 use wave_isa::diagnostic::Diagnostic;
 use wave_machine::config::Config;
@@ -50,25 +54,9 @@ pub(crate) struct HostArgs {
     #[command(flatten)]
     pub set: SetArgs,
 
-    /// Device memory, in place of the configuration's [default: 1 GiB, or the configuration's if that is more]
-    #[arg(long, value_name = "BYTES", value_parser = values::size)]
-    pub device_memory: Option<u64>,
-
-    /// Lanes of a wave, in place of the configuration's
-    #[arg(long, value_name = "N", value_parser = values::integer32)]
-    pub wave_width: Option<u32>,
-
-    /// Stop a launch after so many wave instructions; 0 is no bound [default: 0]
-    #[arg(long, value_name = "N", value_parser = values::integer)]
-    pub max_instructions: Option<u64>,
-
-    /// Stop a launch after so many cycles; 0 is no bound [default: 0]
-    #[arg(long, value_name = "N", value_parser = values::integer)]
-    pub max_cycles: Option<u64>,
-
-    /// Simulate with so many threads; the result is the same; 0 is one for each processor of the host [default: 0]
-    #[arg(long, value_name = "N", value_parser = values::integer32)]
-    pub threads: Option<u32>,
+    /// What changes the machine, or bounds each launch.
+    #[command(flatten)]
+    pub bounds: BoundArgs,
 
     /// Time that the host takes for each launch, microseconds [default: 0]
     #[arg(long, value_name = "MICROSECONDS", value_parser = positive, default_value = "0", hide_default_value = true)]
@@ -98,6 +86,10 @@ pub(crate) struct HostArgs {
     /// Files that show the launches cycle by cycle.
     #[command(flatten)]
     pub traces: TraceArgs,
+
+    /// Simulated time of launches, kernels and copies as a JSON file for Perfetto
+    #[arg(long, value_name = "FILE")]
+    pub timeline: Option<PathBuf>,
 
     /// Form of the report
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
@@ -132,20 +124,6 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
-impl HostArgs {
-    fn machine(&self) -> MachineArgs {
-        MachineArgs {
-            device_memory: self.device_memory,
-            wave_width: self.wave_width,
-            max_instructions: self.max_instructions,
-            max_cycles: self.max_cycles,
-            threads: self.threads,
-            seed: None,
-            size: DataSize::Full,
-        }
-    }
-}
-
 /// Runs a program and reports what its kernels did. Returns the exit code: that of the program, or 3 if that is 0 and a
 /// kernel has not ended as it should.
 ///
@@ -153,27 +131,19 @@ impl HostArgs {
 /// Wrong flags, and wrong files that they name.
 pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagnostic>> {
     interrupt::stop();
-    if let Some(wrong) = args.output.as_deref().and_then(|file| files::cannot_write(file, "--output")) {
-        return Err(vec![wrong]);
+    for (file, flag) in [(&args.output, "--output"), (&args.timeline, "--timeline")] {
+        if let Some(wrong) = file.as_deref().and_then(|file| files::cannot_write(file, flag)) {
+            return Err(vec![wrong]);
+        }
     }
     check(args).map_err(|wrong| vec![wrong])?;
     let stored = Stored::read(&args.traces, &[]).map_err(|wrong| vec![wrong])?;
     let wanted = args.traces.flag().map(|_| Wanted { traces: args.traces.clone(), stored });
     let wanted = Mutex::new(wanted);
     let prices = args.energy.as_deref().map(Prices::load).transpose()?;
-    let machine = args.machine();
-    let mut config =
-        machine_to_run(args.config.as_deref(), &args.set, &machine, Copies::default(), terminal)?;
-    let is_set = config.set.iter().any(|set| set.starts_with("device_memory_bytes"));
-    if !is_set {
-        config.device_memory_bytes = config.device_memory_bytes.max(DEFAULT_MEMORY_BYTES);
-    }
-    let library = Library::new().map_err(|wrong| vec![wrong])?;
-    let unheard = |error: std::io::Error| {
-        vec![Diagnostic::error(format!("the socket for the program cannot be made: {error}"))]
-    };
-    let socket = library.socket();
-    let listener = UnixListener::bind(&socket).map_err(unheard)?;
+    let config =
+        machine_to_run(args.config.as_deref(), &args.set, &args.bounds, Copies::default(), terminal)?;
+    let config = Application::machine(config);
     let host = HostTime {
         launch_ns: args.launch_time * 1e3,
         // A GB in a second is a byte in a ns.
@@ -181,21 +151,17 @@ pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagno
     };
     let how = How {
         config: &config,
-        machine: &machine,
+        bounds: &args.bounds,
         functional: args.functional,
         sample: args.sample,
         wanted: &wanted,
         host,
+        timeline: args.timeline.is_some(),
     };
-    let server = Server::new(how, terminal);
-    let ended = std::thread::scope(|scope| {
-        let server = &server;
-        scope.spawn(move || server.listen(&listener, scope));
-        let ended = run_program(args, &library);
-        server.finish(&socket);
-        ended
-    });
-    let runs = server.into_runs();
+    let mut command = Command::new(&args.command[0]);
+    command.args(&args.command[1..]);
+    let start = Instant::now();
+    let (ended, processes) = simulate(how, command, Some(terminal)).map_err(|wrong| vec![wrong])?;
     let status = match ended {
         Ok(status) => status,
         Err(wrong) => {
@@ -203,15 +169,17 @@ pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagno
             return Ok(NOT_STARTED);
         }
     };
-    if runs.is_empty()
+    if processes.is_empty()
         && let Some(why) = args.command.first().and_then(|program| library::why_unused(program.as_ref()))
     {
         let program = args.command[0].display();
         terminal
             .diagnostics(&[Diagnostic::warning(format!("`{program}` has not used the simulator: {why}"))]);
     }
-    let failed = runs.iter().any(|(run, _)| !matches!(run.outcome, Outcome::Ended(_)));
-    report(args, &config, prices, runs, terminal)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let failed = processes.iter().any(|done| !matches!(done.run.outcome, Outcome::Ended(_)));
+    report(args, &config, prices, &processes, terminal)?;
+    terminal.err(&table::host(&processes, seconds));
     let code = status.code().unwrap_or_else(|| BY_SIGNAL + status.signal().unwrap_or(0));
     Ok(if code == 0 && failed { crate::Exit::Fault as u8 } else { code as u8 })
 }
@@ -244,17 +212,42 @@ fn check(args: &HostArgs) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Starts the program and waits for its end.
-fn run_program(args: &HostArgs, library: &Library) -> Result<ExitStatus, Diagnostic> {
-    let mut command = Command::new(&args.command[0]);
-    command.args(&args.command[1..]);
+/// Runs a program with its kernels on simulated devices. Returns how it has ended, or why it has not begun, and the runs
+/// of its processes. Messages go to a terminal, if there is one.
+///
+/// # Errors
+/// There is no place for the program's library.
+fn simulate(
+    how: How<'_>,
+    mut command: Command,
+    terminal: Option<&Terminal>,
+) -> Result<(Result<ExitStatus, Diagnostic>, Vec<Done>), Diagnostic> {
+    let library = Library::new()?;
+    let unheard = |error: std::io::Error| {
+        Diagnostic::error(format!("the socket for the program cannot be made: {error}"))
+    };
+    let socket = library.socket();
+    let listener = UnixListener::bind(&socket).map_err(unheard)?;
     library.prepare(&mut command);
-    let not_started = |error: std::io::Error| {
-        let program = args.command[0].display();
+    let server = Server::new(how, terminal);
+    let ended = std::thread::scope(|scope| {
+        let server = &server;
+        scope.spawn(move || server.listen(&listener, scope));
+        let ended = run_program(&mut command);
+        server.finish(&socket);
+        ended
+    });
+    Ok((ended, server.into_done()))
+}
+
+/// Starts the program and waits for its end.
+fn run_program(command: &mut Command) -> Result<ExitStatus, Diagnostic> {
+    let not_started = |command: &Command, error: std::io::Error| {
+        let program = command.get_program().display();
         let hint = "write the path of a program, such as ./app, and its arguments after it";
         Diagnostic::error(format!("`{program}` cannot be started: {error}")).hint(hint)
     };
-    let mut child = command.spawn().map_err(not_started)?;
+    let mut child = command.spawn().map_err(|error| not_started(command, error))?;
     wait(&mut child).map_err(|error| Diagnostic::error(format!("the program cannot be waited for: {error}")))
 }
 
@@ -285,13 +278,13 @@ fn report(
     args: &HostArgs,
     config: &Config,
     prices: Option<Prices>,
-    runs: Vec<(Run, Spent)>,
+    processes: &[Done],
     terminal: &Terminal,
 ) -> Result<(), Vec<Diagnostic>> {
     let mut text = match args.format {
-        Format::Text => table::table(&runs, config, args.functional),
+        Format::Text => table::table(processes, config, args.functional),
         Format::Json => {
-            let mut all: Vec<Run> = runs.iter().map(|(run, _)| run.clone()).collect();
+            let mut all: Vec<Run> = processes.iter().map(|done| done.run.clone()).collect();
             if all.is_empty() {
                 let name = args.command[0].display().to_string();
                 all.push(Run::new(&name, Outcome::Ended(Verification::Nothing)));
@@ -301,7 +294,7 @@ fn report(
         }
     };
     if args.format == Format::Text {
-        for (run, _) in &runs {
+        for Done { run, .. } in processes {
             if args.stats
                 && let Some(statistics) = session::statistics(run, args.functional, config)
             {
@@ -312,6 +305,10 @@ fn report(
                 text += &energy::report(&total, config, prices);
             }
         }
+    }
+    if let Some(file) = &args.timeline {
+        let of: Vec<_> = processes.iter().map(|done| (done.run.name.as_str(), &done.timeline)).collect();
+        files::write(file, timeline::trace_events(&of).as_bytes(), "--timeline")?;
     }
     match &args.output {
         Some(file) => files::write(file, text.as_bytes(), "--output"),

@@ -1,6 +1,6 @@
 //! Answers what programs ask for: a thread and a device for each process.
 
-use super::device::{Device, How, Spent};
+use super::device::{Device, Done, How};
 use crate::terminal::Terminal;
 use std::collections::BTreeSet;
 use std::io::BufReader;
@@ -11,29 +11,29 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::Scope;
 use wave_isa::diagnostic::{Diagnostic, Severity};
 use wave_runtime::protocol::{Reply, Request, receive_request, send_reply};
-use wave_study::summary::Run;
 
 /// The part of a run that all processes have in common.
 #[derive(Debug)]
 pub(super) struct Server<'a> {
     how: How<'a>,
-    terminal: &'a Terminal,
+    /// Where messages go.
+    terminal: Option<&'a Terminal>,
     /// No process comes any more.
     is_over: AtomicBool,
     /// Messages that were shown.
     shown: Mutex<BTreeSet<String>>,
-    /// Launches of processes that have ended, in the order in which they began, with the number of that.
-    runs: Mutex<Vec<(usize, (Run, Spent))>>,
+    /// What processes have done that have ended, with their numbers in the order in which they began.
+    done: Mutex<Vec<(usize, Done)>>,
 }
 
 impl<'a> Server<'a> {
-    pub(super) fn new(how: How<'a>, terminal: &'a Terminal) -> Server<'a> {
+    pub(super) fn new(how: How<'a>, terminal: Option<&'a Terminal>) -> Server<'a> {
         Server {
             how,
             terminal,
             is_over: AtomicBool::new(false),
             shown: Mutex::default(),
-            runs: Mutex::default(),
+            done: Mutex::default(),
         }
     }
 
@@ -77,25 +77,26 @@ impl<'a> Server<'a> {
                 (Reply::Failed { failure: failure.number(), message }, Vec::new())
             });
         }
-        let (run, wrong) = device.finish();
+        let (done, wrong) = device.finish();
         self.show(&wrong);
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner).push((number, run));
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).push((number, done));
     }
 
     /// Shows messages, each once.
     fn show(&self, messages: &[Diagnostic]) {
+        let Some(terminal) = self.terminal else { return };
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         for message in messages {
             if shown.insert(message.render(false)) {
-                self.terminal.diagnostics(std::slice::from_ref(message));
+                terminal.diagnostics(std::slice::from_ref(message));
             }
         }
     }
 
-    /// The launches of all processes.
-    pub(super) fn into_runs(self) -> Vec<(Run, Spent)> {
-        let mut runs = self.runs.into_inner().unwrap_or_else(PoisonError::into_inner);
-        runs.sort_by_key(|run| run.0);
-        runs.into_iter().map(|run| run.1).collect()
+    /// What all processes have done, in the order in which they began.
+    pub(super) fn into_done(self) -> Vec<Done> {
+        let mut done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_by_key(|(number, _)| *number);
+        done.into_iter().map(|(_, done)| done).collect()
     }
 }

@@ -1,14 +1,15 @@
 //! The launches of programs as text.
 
-use super::device::Spent;
+use super::device::{Done, Seconds};
+use super::timeline::Spent;
 use wave_machine::config::Config;
-use wave_observe::numbers::{percent, si};
-use wave_study::summary::{Run, launches, text, untimed};
+use wave_observe::numbers::{counted, percent, si};
+use wave_study::summary::{launches, text, untimed};
 
 /// The launches of the programs of a run, and where their cycles went.
-pub(super) fn table(runs: &[(Run, Spent)], config: &Config, functional: bool) -> String {
+pub(super) fn table(processes: &[Done], config: &Config, functional: bool) -> String {
     let mut shown = String::new();
-    for (run, spent) in runs {
+    for Done { run, timeline, .. } in processes {
         if functional {
             shown += &untimed::report(run, config);
             continue;
@@ -18,9 +19,9 @@ pub(super) fn table(runs: &[(Run, Spent)], config: &Config, functional: bool) ->
             shown.push('\n');
         }
         shown += &text::without_launches(run, config);
-        shown += &time(*spent);
+        shown += &time(timeline.spent());
     }
-    if runs.is_empty() {
+    if processes.is_empty() {
         shown += "no kernel was launched\n";
     }
     shown
@@ -39,5 +40,18 @@ fn time(spent: Spent) -> String {
         part(kernels),
         part(launches),
         part(copies)
+    )
+}
+
+/// Where the time of this host went, which differs from run to run.
+pub(super) fn host(processes: &[Done], seconds: f64) -> String {
+    let sum = |part: fn(&Seconds) -> f64| processes.iter().map(|done| part(&done.seconds)).sum::<f64>();
+    let requests: u64 = processes.iter().map(|done| done.seconds.requests).sum();
+    format!(
+        "host: {}; seconds={seconds:.3} simulated={:.3} code={:.3} others={:.3}\n",
+        counted(requests, "request"),
+        sum(|of| of.simulated),
+        sum(|of| of.code),
+        sum(|of| of.others)
     )
 }

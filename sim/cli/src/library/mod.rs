@@ -121,10 +121,10 @@ impl Task {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        let (config, mut warnings) = overridden(config.clone(), &args.machine)?;
+        let (config, mut warnings) = overridden(config.clone(), &args.machine.bounds)?;
         let config = observers::enabled(config, &args.output.observe)?;
         observers::check_timing(&args, &config)?;
-        outputs::check(&args.output, device_memory(&args.machine, &config))?;
+        outputs::check(&args.output, device_memory(&args.machine.bounds, &config))?;
         session::check_memory(&args, &config)?;
         let prices = session::prices(&args)?;
         let stored = Stored::read(&args.traces, std::slice::from_ref(&input)).map_err(one)?;

@@ -68,7 +68,7 @@ impl Simulation {
             let message = format!("{flag} is for a run as a whole, and this one is stepped");
             return Err(vec![Diagnostic::error(message)]);
         }
-        let options = RunOptions { stop: None, ..run_options(&args.machine) };
+        let options = RunOptions { stop: None, ..run_options(&args.machine.bounds) };
         let identity = Identity::of(&config, &work.program, &work.steps, &work.memory);
         let program = Arc::new(work.program);
         let mut simulation = Simulation {

@@ -134,7 +134,7 @@ impl<'a> Bench<'a> {
     /// The runs of the only point.
     fn jobs(&mut self, point: usize, config: &Arc<Config>) -> Result<Vec<Job>, String> {
         let mut jobs = Vec::new();
-        for kernel in 0..self.sweep.inputs.len() {
+        for kernel in 0..self.sweep.workloads.len() {
             for &seed in &self.sweep.plan.seeds {
                 let case = Case { point, kernel, seed };
                 let key = self.kernels.key(&self.sweep, self.args, case, config)?;

@@ -9,7 +9,7 @@ mod search;
 
 use super::args::Format;
 use super::progress;
-use super::sweep::cases::Sweep;
+use super::sweep::cases::{Sweep, Workload};
 use super::terminal::Terminal;
 use super::{Ended, Exit, interrupt};
 pub(crate) use args::OptimizeArgs;
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Ended {
         axes: sweep.plan.axes.iter().map(|axis| axis.key.as_str()).collect(),
         combinations,
         machine: Machine::of(&sweep.base),
-        kernels: sweep.inputs.iter().map(|input| input.name()).collect(),
+        kernels: sweep.workloads.iter().map(Workload::name).collect(),
         base,
         searches,
     };

@@ -1,7 +1,7 @@
 //! The flags of `wave-sim silicon`.
 
 use super::super::args::{
-    DEFAULT_CONFIG, DataSize, Format, LaunchArgs, MachineArgs, SetArgs, SuiteName, TableFormat,
+    BoundArgs, DEFAULT_CONFIG, DataSize, Format, LaunchArgs, MachineArgs, SetArgs, SuiteName, TableFormat,
 };
 use super::super::values;
 use clap::{Args, Subcommand, ValueEnum};
@@ -226,13 +226,6 @@ pub(crate) struct SiliconCorrelateArgs {
 
 /// Flags of the machine that a correlation does not have.
 pub(crate) fn machine_args(size: DataSize, threads: u32) -> MachineArgs {
-    MachineArgs {
-        device_memory: None,
-        wave_width: None,
-        max_instructions: None,
-        max_cycles: None,
-        threads: Some(threads),
-        seed: None,
-        size,
-    }
+    let bounds = BoundArgs { threads: Some(threads), ..BoundArgs::default() };
+    MachineArgs { bounds, seed: None, size }
 }

@@ -208,7 +208,7 @@ impl Case<'_> {
         }
         let program = work.program.clone();
         let mut watch = ByLaunch::new(self.config, &program, work.steps.len());
-        let (run, simulated) = timed(work, self.config, &run_options(&machine), &mut watch, progress);
+        let (run, simulated) = timed(work, self.config, &run_options(&machine.bounds), &mut watch, progress);
         progress.aside(|| complain(&run, terminal));
         match (&run.outcome, run.total()) {
             (Outcome::Ended(_), Some(report)) => {

@@ -1,7 +1,8 @@
 //! The runs of a sweep: a machine, a kernel with its data, and the name of the result, each by its number.
 
 use super::args::{PlanArgs, SweepArgs};
-use crate::args::{DEFAULT_CONFIG, DataSize};
+use crate::args::{CLANG_FLAGS, DEFAULT_CONFIG, DataSize};
+use crate::host::application::Application;
 use crate::inputs::{self, Input};
 use crate::session::launch_flags;
 use crate::work::{self, Data};
@@ -24,8 +25,8 @@ pub(crate) struct Sweep {
     pub plan: Plan,
     /// Its points.
     pub points: Vec<Point>,
-    /// Its kernels.
-    pub inputs: Vec<Input>,
+    /// What runs at each point.
+    pub workloads: Vec<Workload>,
     /// Bounds of each run.
     pub bounds: Bounds,
     /// What the configuration file has to say.
@@ -35,6 +36,25 @@ pub(crate) struct Sweep {
     set: Vec<String>,
     /// Machines with a memory part of their own, which a file states.
     parts: HashMap<String, Result<Config, String>>,
+}
+
+/// What runs at each point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Workload {
+    /// A kernel file, a launch file, or a name of the suite.
+    Kernel(Input),
+    /// A program, unmodified.
+    Program(Application),
+}
+
+impl Workload {
+    /// Its name in tables.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Workload::Kernel(input) => input.name(),
+            Workload::Program(program) => program.name(),
+        }
+    }
 }
 
 /// A run of a sweep.
@@ -56,13 +76,22 @@ impl Sweep {
     pub(crate) fn read(args: &PlanArgs, draft: Draft) -> Result<Sweep, Vec<Diagnostic>> {
         let name = draft.config.clone().unwrap_or_else(|| DEFAULT_CONFIG.to_owned());
         let set: Vec<String> = draft.set.iter().chain(&draft.set_by_flags).cloned().collect();
-        let (base, warnings) = config::load_with_settings(&name, &set)?;
+        let (mut base, warnings) = config::load_with_settings(&name, &set)?;
+        let mut draft = draft;
+        let program = args.program(&draft).map_err(|wrong| vec![wrong])?;
+        if let Some(program) = &program {
+            draft.kernels = vec![program.name()];
+            base = Application::machine(base);
+        }
         let plan = Plan::new(&draft, &base)?;
         let mut wrong = Vec::new();
-        let words = plan.kernels.iter();
+        let words = plan.kernels.iter().filter(|_| program.is_none());
         let inputs: Vec<Input> =
             words.filter_map(|word| inputs::input(word).map_err(|e| wrong.push(e)).ok()).collect();
-        wrong.extend(launch_flags(&args.launch, &inputs, false));
+        match &program {
+            None => wrong.extend(launch_flags(&args.launch, &inputs, false)),
+            Some(program) => wrong.extend(args.not_for_programs(program, plan.seeds[0].is_some())),
+        }
         if let (Some(kernel), Some(_)) =
             (inputs.iter().find(|input| matches!(input, Input::Kernel(_))), plan.seeds[0])
         {
@@ -77,7 +106,11 @@ impl Sweep {
             base,
             plan,
             points: Vec::new(),
-            inputs,
+            workloads: program
+                .map(Workload::Program)
+                .into_iter()
+                .chain(inputs.into_iter().map(Workload::Kernel))
+                .collect(),
             bounds: Bounds {
                 max_cycles: bound(args.max_cycles),
                 max_instructions: bound(args.max_instructions),
@@ -101,12 +134,12 @@ impl Sweep {
 
     /// Number of runs.
     pub(crate) fn len(&self) -> usize {
-        self.points.len() * self.inputs.len() * self.plan.seeds.len()
+        self.points.len() * self.workloads.len() * self.plan.seeds.len()
     }
 
     /// The run with this number. Kernels of a point follow one another, and seeds of a kernel.
     pub(crate) fn case(&self, number: usize) -> Case {
-        let (seeds, kernels) = (self.plan.seeds.len(), self.inputs.len());
+        let (seeds, kernels) = (self.plan.seeds.len(), self.workloads.len());
         Case {
             point: number / seeds / kernels,
             kernel: number / seeds % kernels,
@@ -130,16 +163,27 @@ impl Sweep {
                 self.parts.entry(part).or_insert_with(load).as_ref().map_err(Clone::clone)?
             }
         };
-        base.with(&settings).map_err(reasons)
+        let config = base.with(&settings).map_err(reasons)?;
+        Ok(match self.workloads[0] {
+            Workload::Program(_) => Application::machine(config),
+            Workload::Kernel(_) => config,
+        })
     }
 
-    /// The kernel of a run with its data.
+    /// What runs, with its data.
     ///
     /// # Errors
     /// Why it cannot run on the machine.
     fn load(&self, args: &PlanArgs, case: Case, config: &Config) -> Result<Loaded, Vec<Diagnostic>> {
+        let input = match &self.workloads[case.kernel] {
+            Workload::Kernel(input) => input,
+            Workload::Program(program) => {
+                let digest = program.digest().map_err(|wrong| vec![wrong])?;
+                return Ok(Loaded::Program(program.clone(), digest));
+            }
+        };
         let data = Data { size: self.size, seed: case.seed, device_memory: None };
-        let mut work = work::work(&self.inputs[case.kernel], &args.launch, data, config)?;
+        let mut work = work::work(input, &args.launch, data, config)?;
         let bytes = work.memory.len();
         let used = work.memory.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         work.memory.truncate(used);
@@ -152,7 +196,7 @@ impl Sweep {
             device_memory: bytes as u64,
         }
         .digest();
-        Ok(Loaded {
+        Ok(Loaded::Kernel(Kernel {
             name: work.name,
             program: work.program,
             image: work.memory,
@@ -161,7 +205,7 @@ impl Sweep {
             expected: work.expected,
             warnings: work.warnings,
             digest,
-        })
+        }))
     }
 }
 
@@ -171,6 +215,28 @@ fn reasons(errors: Vec<Diagnostic>) -> String {
 }
 
 impl PlanArgs {
+    /// The program behind `--`, if no kernel is named. Behind a kernel, the words there are flags of clang.
+    ///
+    /// # Errors
+    /// There is no such program.
+    fn program(&self, draft: &Draft) -> Result<Option<Application>, Diagnostic> {
+        let words = &self.launch.source.clang;
+        if !draft.kernels.is_empty() || words.is_empty() {
+            return Ok(None);
+        }
+        Application::new(words).map(Some)
+    }
+
+    /// The error about a flag that is not for programs.
+    fn not_for_programs(&self, program: &Application, has_seeds: bool) -> Option<Diagnostic> {
+        // Its own words are there, where those of clang would be.
+        let flags = self.launch.given().into_iter().filter(|flag| *flag != CLANG_FLAGS);
+        let flags = flags.chain(has_seeds.then_some("--seeds")).chain(self.size.map(|_| "--size"));
+        let flag = flags.into_iter().next()?;
+        let message = format!("{flag} is for kernels, and `{}` launches its own", program.name());
+        Some(Diagnostic::error(message).hint("its arguments stand behind its name"))
+    }
+
     /// The plan and the flags together.
     ///
     /// # Errors
@@ -224,8 +290,34 @@ impl SweepArgs {
     }
 }
 
+/// What runs, ready to run.
+pub(crate) enum Loaded {
+    /// A kernel.
+    Kernel(Kernel),
+    /// A program, and what identifies it.
+    Program(Application, Digest),
+}
+
+impl Loaded {
+    /// Identifies it.
+    pub(crate) fn digest(&self) -> Digest {
+        match self {
+            Loaded::Kernel(kernel) => kernel.digest,
+            Loaded::Program(_, digest) => *digest,
+        }
+    }
+
+    /// Bytes of its image.
+    fn image_bytes(&self) -> usize {
+        match self {
+            Loaded::Kernel(kernel) => kernel.image.len(),
+            Loaded::Program(..) => 0,
+        }
+    }
+}
+
 /// A kernel with its data, ready to run.
-pub(crate) struct Loaded {
+pub(crate) struct Kernel {
     /// Its name.
     pub name: String,
     /// The kernels.
@@ -244,7 +336,7 @@ pub(crate) struct Loaded {
     pub digest: Digest,
 }
 
-impl Loaded {
+impl Kernel {
     /// All of device memory.
     pub(crate) fn memory(&self) -> Vec<u8> {
         let mut memory = vec![0; self.bytes];
@@ -298,7 +390,7 @@ impl Kernels {
             return known.clone();
         }
         let loaded = sweep.load(args, case, config).map(Arc::new).map_err(reasons);
-        let bytes = loaded.as_ref().map_or(0, |loaded| loaded.image.len());
+        let bytes = loaded.as_ref().map_or(0, |loaded| loaded.image_bytes());
         if self.bytes + bytes > MOST_KEPT_BYTES {
             self.loaded.clear();
             self.bytes = 0;
@@ -323,7 +415,7 @@ impl Kernels {
         let digest = self
             .digests
             .entry(loading)
-            .or_insert_with(|| sweep.load(args, case, config).map(|loaded| loaded.digest).map_err(reasons))
+            .or_insert_with(|| sweep.load(args, case, config).map(|loaded| loaded.digest()).map_err(reasons))
             .clone()?;
         Ok(key(config, digest, sweep.bounds))
     }
@@ -339,12 +431,14 @@ impl Kernels {
         args: &PlanArgs,
     ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         let (mut warnings, mut wrong) = (Vec::new(), Vec::new());
-        for kernel in 0..sweep.inputs.len() {
+        for kernel in 0..sweep.workloads.len() {
             let case = Case { point: 0, kernel, seed: sweep.plan.seeds[0] };
             match sweep.load(args, case, &sweep.base) {
                 Ok(loaded) => {
-                    self.digests.insert(Kernels::loading(case, &sweep.base), Ok(loaded.digest));
-                    warnings.extend(loaded.warnings);
+                    self.digests.insert(Kernels::loading(case, &sweep.base), Ok(loaded.digest()));
+                    if let Loaded::Kernel(kernel) = loaded {
+                        warnings.extend(kernel.warnings);
+                    }
                 }
                 Err(errors) => wrong.extend(errors),
             }

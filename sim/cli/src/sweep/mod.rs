@@ -129,7 +129,7 @@ fn agreed(runs: u64, args: &SweepArgs, terminal: &Terminal) -> Result<bool, Vec<
 /// A row for each run. Those that cannot run say why, the others have the names of their results.
 fn rows(sweep: &mut Sweep, args: &SweepArgs, kernels: &mut Kernels) -> Vec<Row> {
     let mut rows = Vec::with_capacity(sweep.len());
-    let each = sweep.inputs.len() * sweep.plan.seeds.len();
+    let each = sweep.workloads.len() * sweep.plan.seeds.len();
     for point in 0..sweep.points.len() {
         if interrupt::is_asked() {
             break;
@@ -140,7 +140,7 @@ fn rows(sweep: &mut Sweep, args: &SweepArgs, kernels: &mut Kernels) -> Vec<Row> 
             let mut row = Row {
                 point: point as u64 + 1,
                 values: sweep.points[point].values.clone(),
-                kernel: sweep.inputs[case.kernel].name(),
+                kernel: sweep.workloads[case.kernel].name(),
                 seed: case.seed,
                 config: None,
                 core_clock_mhz: None,

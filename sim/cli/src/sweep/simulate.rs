@@ -26,11 +26,19 @@ pub(crate) fn options(bounds: Bounds) -> RunOptions {
     }
 }
 
-/// Runs every launch of a kernel.
+/// Runs every launch of a kernel or of a program.
 ///
 /// # Errors
-/// It was interrupted.
-pub(crate) fn run(kernel: &Loaded, config: &Config, options: &RunOptions) -> Result<Measured, Diagnostic> {
+/// It was interrupted, or is a program that cannot start.
+pub(crate) fn run(loaded: &Loaded, config: &Config, options: &RunOptions) -> Result<Measured, Diagnostic> {
+    let kernel = match loaded {
+        Loaded::Kernel(kernel) => kernel,
+        Loaded::Program(program, _) => {
+            let bounds =
+                Bounds { max_cycles: options.max_cycles, max_instructions: options.max_instructions };
+            return Ok(Measured::of(config, &program.run(config, bounds)?));
+        }
+    };
     let mut run = Run::new(&kernel.name, Outcome::Ended(Verification::Nothing));
     let missing = kernel.expected.as_ref().map_or_else(Vec::new, |job| job.missing(&config.capabilities));
     if !missing.is_empty() {

@@ -87,7 +87,7 @@ fn one(
     let case = sweep.case(number);
     let config = sweep.machine(case.point).map_err(|_| changed())?;
     let kernel = kernels.load(sweep, args, case, &config).map_err(|_| changed())?;
-    if wave_study::sweep::key(&config, kernel.digest, sweep.bounds) != name {
+    if wave_study::sweep::key(&config, kernel.digest(), sweep.bounds) != name {
         return Err(changed());
     }
     if let Found::Result(_) = store.get(name) {

@@ -344,3 +344,90 @@ int main()
         ran.err
     );
 }
+
+#[test]
+fn a_program_is_what_a_sweep_runs() {
+    if !clang() {
+        return;
+    }
+    let scratch = Scratch::new();
+    made(&scratch, "two", TWO_KERNELS);
+    let sweep = "sweep --config tiny --set core.l1.bytes=4KiB,8KiB --out t -- ./two";
+    let ran = scratch.run(sweep);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("two") && ran.err.contains("host: 2 of 2 runs ran"), "{}{}", ran.out, ran.err);
+    // The cycles of a point are those of a run there.
+    scratch.out("run --config tiny --set core.l1.bytes=8KiB --format json -o 8.json -- ./two");
+    let document: serde_json::Value = serde_json::from_slice(&scratch.read("8.json")).unwrap();
+    let cycles = document["runs"][0]["figures"]["cycles"].as_f64().expect("cycles") as u64;
+    let table = String::from_utf8(scratch.read("t.csv")).unwrap();
+    let row = table.lines().find(|line| line.contains("8192")).expect("a row");
+    assert!(row.split(',').any(|cell| cell == cycles.to_string()), "{cycles}: {table}");
+    // What is known does not run again, and another argument is another run.
+    assert!(scratch.run(sweep).err.contains("host: 0 of 2 runs ran, 2 were in"));
+    assert!(scratch.run(&format!("{sweep} 1")).err.contains("host: 2 of 2 runs ran, 0 were in"));
+    // A program that fails is no result.
+    made(&scratch, "wrong", &TWO_KERNELS.replace("== 255", "== 1"));
+    let ran = scratch.run("sweep --config tiny --set core.l1.bytes=4KiB,8KiB --out w -- ./wrong");
+    assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("`wrong` ended with exit status: 1"), "{}{}", ran.out, ran.err);
+    for (words, message) in [
+        ("--set cores=1,2 -- ./nothing", "there is no program `./nothing`"),
+        ("--set cores=1,2 --grid 4 -- ./two", "--grid is for kernels, and `two` launches its own"),
+        ("--set cores=1,2 --seeds 1..3 -- ./two", "--seeds is for kernels"),
+        ("--set cores=1,2 --size small -- ./two", "--size is for kernels"),
+    ] {
+        let ran = scratch.run(&format!("sweep {words}"));
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{words}");
+        assert!(ran.err.contains(message), "{words}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_timeline_has_every_launch_kernel_and_copy() {
+    if !clang() {
+        return;
+    }
+    let scratch = Scratch::new();
+    made(&scratch, "two", TWO_KERNELS);
+    let flags = "--launch-time 5 --copy-bandwidth 0.001 --timeline t.json --format json -o r.json";
+    scratch.out(&format!("run --config gpu {flags} -- ./two"));
+    let timeline: serde_json::Value = serde_json::from_slice(&scratch.read("t.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&scratch.read("r.json")).unwrap();
+    let events = timeline["traceEvents"].as_array().unwrap();
+    let parts: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
+    let names: Vec<&str> = parts.iter().map(|part| part["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fill", "fill", "twice", "twice", "twice", "twice", "copy"]);
+    let cycles: u64 = parts.iter().filter_map(|part| part["args"]["cycles"].as_u64()).sum();
+    assert_eq!(report["runs"][0]["figures"]["cycles"].as_f64().map(|all| all as u64), Some(cycles));
+    // Each part begins where the one before has ended.
+    let mut now = 0.0;
+    for part in parts {
+        assert!((part["ts"].as_f64().unwrap() - now).abs() < 1e-6, "{part}");
+        now += part["dur"].as_f64().unwrap();
+    }
+    let refused = scratch.run("run --timeline no/folder/t.json -- ./two");
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{}", refused.err);
+}
+
+/// Ten thousand launches, each with its requests, and an account of the time of the host.
+#[test]
+fn the_host_tells_where_its_time_went() {
+    if !clang() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let source = programs("cuda", "cu", 10).into_iter().find(|file| stem(file) == "launches").unwrap();
+    compiled(&scratch, &source);
+    let ran = scratch.run("run --config tiny -- ./launches 300");
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let line = ran.err.lines().find(|line| line.starts_with("host: ")).expect("a line on the host");
+    let of = |name: &str| {
+        let (_, rest) = line.split_once(&format!("{name}=")).expect(name);
+        rest.split(' ').next().unwrap().parse::<f64>().expect(name)
+    };
+    let requests: u64 = line["host: ".len()..].split(' ').next().unwrap().replace(',', "").parse().unwrap();
+    assert!(requests >= 300, "{line}");
+    assert!(of("simulated") > 0.0 && of("code") > 0.0, "{line}");
+    assert!(of("simulated") + of("code") + of("others") <= of("seconds"), "{line}");
+}

@@ -1,7 +1,7 @@
 //! Device memory, memory that host and device share, and copies.
 
-use super::{CudaError, Done, Shared, State, check, given, refused, runtime};
-use crate::connection::{call, call_into, device, number};
+use super::{CudaError, Done, Entity, Shared, State, check, given, refused, runtime};
+use crate::connection::{call, call_into, device, note, number};
 use crate::ffi::{Address, Out, map_at, unmap};
 use crate::protocol::Request;
 
@@ -14,6 +14,15 @@ const PITCH_BYTES: usize = 512;
 /// `cudaMemcpyDefault`, the last of the directions.
 const DIRECTION_DEFAULT: i32 = 4;
 
+/// The error where the host has something at an address that it would share with the device.
+fn taken(address: u64) -> CudaError {
+    note(&format!(
+        "memory that host and device share would lie at 0x{address:x}, where this program has something else: link it \
+         as a position-independent executable"
+    ));
+    CudaError::MemoryAllocation
+}
+
 impl State {
     pub(super) fn allocate(&mut self, bytes: usize) -> Done<u64> {
         self.usable()?;
@@ -24,6 +33,7 @@ impl State {
     pub(super) fn release(&mut self, address: u64) -> Done {
         self.usable()?;
         call(&Request::Release { address }, &[]).map_err(|_| CudaError::InvalidValue)?;
+        self.pools.release(address);
         Ok(())
     }
 
@@ -35,23 +45,47 @@ impl State {
         let address = start.next_multiple_of(PAGE_BYTES as u64);
         if !map_at(address, mapped) {
             self.release(start)?;
-            crate::connection::note(&format!(
-                "memory that host and device share would lie at 0x{address:x}, where this program has something \
-                 else: link it as a position-independent executable"
-            ));
-            return Err(CudaError::MemoryAllocation);
+            return Err(taken(address));
         }
-        self.shared.insert(address, Shared { start, bytes, mapped, is_managed });
+        self.shared.insert(address, Shared { made: Some((start, mapped)), bytes, is_managed });
         Ok(address)
     }
 
     /// Gives memory back that [`allocate_shared`](Self::allocate_shared) has made; false if it has not.
     pub(super) fn release_shared(&mut self, address: u64) -> Done<bool> {
         self.usable()?;
-        let Some(shared) = self.shared.remove(&address) else { return Ok(false) };
-        unmap(address, shared.mapped);
-        call(&Request::Release { address: shared.start }, &[])?;
+        let Some((start, mapped)) = self.shared.get(&address).and_then(|shared| shared.made) else {
+            return Ok(false);
+        };
+        self.shared.remove(&address);
+        unmap(address, mapped);
+        call(&Request::Release { address: start }, &[])?;
         Ok(true)
+    }
+
+    /// Gives the host the managed variables of a module, at the addresses that they have on the device.
+    pub(super) fn share_variables(&mut self, module: usize) -> Done {
+        let all = std::mem::take(&mut self.managed_variables);
+        let (of_module, others) = all.into_iter().partition(|(variable, _)| variable.module == module);
+        self.managed_variables = others;
+        let of_module: Vec<(Entity, Address)> = of_module;
+        for (variable, pointer) in of_module {
+            let (address, bytes) = self.variable(&variable)?;
+            let page = PAGE_BYTES as u64;
+            let mut at = address / page * page;
+            while at < address + bytes {
+                // Variables may have a page in common.
+                if self.pages.insert(at) && !map_at(at, PAGE_BYTES) {
+                    return Err(taken(at));
+                }
+                at += page;
+            }
+            let (host, bytes) = (Address(address as usize), bytes as usize);
+            call_into(&Request::Read { address, bytes: bytes as u64 }, &[], host.bytes_mut(bytes))?;
+            self.shared.insert(address, Shared { made: None, bytes, is_managed: true });
+            Out::at(pointer).set(host);
+        }
+        Ok(())
     }
 
     /// True if the host can use an address as it is.
@@ -155,11 +189,6 @@ extern "C" fn malloc(address: Out<u64>, bytes: usize) -> i32 {
         let made = if bytes == 0 { 0 } else { state.allocate(bytes)? };
         given(address.set(made))
     })
-}
-
-#[unsafe(export_name = "wave_cudaMallocAsync")]
-extern "C" fn malloc_in_order(address: Out<u64>, bytes: usize, _stream: Address) -> i32 {
-    malloc(address, bytes)
 }
 
 #[unsafe(export_name = "wave_cudaMallocPitch")]

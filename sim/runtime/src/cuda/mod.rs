@@ -10,6 +10,7 @@ mod driver;
 mod error;
 mod launch;
 mod memory;
+mod pool;
 mod properties;
 mod registration;
 mod stream;
@@ -47,12 +48,10 @@ struct Entity {
 /// Memory that host and device share.
 #[derive(Debug, Clone, Copy)]
 struct Shared {
-    /// Where its allocation begins on the device.
-    start: u64,
+    /// The allocation on the device and the bytes of the mapping; `None` for a variable, which stays.
+    made: Option<(u64, usize)>,
     /// Bytes that the program has asked for.
     bytes: usize,
-    /// Bytes of the mapping.
-    mapped: usize,
     /// Kernels may find it through pointers in memory; otherwise through their arguments only.
     is_managed: bool,
 }
@@ -74,10 +73,16 @@ struct State {
     kernels: HashMap<Address, Entity>,
     /// Variables by the address of their shadow in the host's code.
     variables: HashMap<Address, Entity>,
+    /// Managed variables that are not shared yet, and the pointers through which the host reaches them.
+    managed_variables: Vec<(Entity, Address)>,
     /// Facts of kernels that were launched.
     facts: HashMap<Entity, Arc<KernelFacts>>,
     /// Shared memory by its address, which is the same on both sides.
     shared: BTreeMap<u64, Shared>,
+    /// Pages that the host has of variables.
+    pages: BTreeSet<u64>,
+    /// Memory pools.
+    pools: pool::Pools,
     /// Handles of streams.
     streams: BTreeSet<usize>,
     /// Events by handle.

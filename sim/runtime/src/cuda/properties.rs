@@ -83,6 +83,8 @@ fn fields(facts: &DeviceFacts) -> Vec<Field> {
         field(668, 0, Number(precision_ratio)),
         field(696, 672, Bytes(facts.local_per_workgroup.into())),
         field(712, 688, Number(facts.workgroups_per_core)),
+        // memoryPoolsSupported, which the structure of CUDA 11 does not have.
+        field(744, 720, Number(1)),
     ]
 }
 
@@ -92,7 +94,8 @@ fn structure(facts: &DeviceFacts, bytes: usize, is_of_13: bool) -> Vec<u8> {
     let name = &facts.name.as_bytes()[..facts.name.len().min(255)];
     made[..name.len()].copy_from_slice(name);
     for Field { before_13, of_13, value } in fields(facts) {
-        let Some(at) = (if is_of_13 { of_13 } else { before_13 }) else { continue };
+        let offset = if is_of_13 { of_13 } else { before_13 };
+        let Some(at) = offset.filter(|&at| at < bytes) else { continue };
         match value {
             Value::Number(number) => made[at..at + 4].copy_from_slice(&number.to_le_bytes()),
             Value::Bytes(number) => made[at..at + 8].copy_from_slice(&number.to_le_bytes()),
@@ -148,8 +151,8 @@ impl Attribute {
             14 => 512,
             16 => facts.cores,
             // Copies may go beside kernels; memory of the host can be mapped; engines that copy; one address space; both L1
-            // kinds; managed memory.
-            15 | 19 | 40 | 41 | 79 | 80 | 83 => 1,
+            // kinds; managed memory; memory pools.
+            15 | 19 | 40 | 41 | 79 | 80 | 83 | 115 => 1,
             36 => facts.memory_clock_khz,
             37 => facts.memory_bus_bits,
             38 => u32::try_from(facts.l2_bytes).unwrap_or(i32::MAX as u32),

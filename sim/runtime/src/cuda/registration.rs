@@ -1,6 +1,6 @@
 //! Registration before `main`, by code that compilers add to a program: fat binaries, kernels, variables.
 
-use super::{CudaError, Entity, given, refused, runtime};
+use super::{CudaError, Entity, given, runtime};
 use crate::ffi::{Address, In, Out, Text};
 
 /// The structure that a program hands over as a fat binary: `__fatBinC_Wrapper_t`.
@@ -89,10 +89,11 @@ extern "C" fn register_fat_binary_end(_: Address) {}
 #[unsafe(export_name = "wave___cudaUnregisterFatBinary")]
 extern "C" fn unregister_fat_binary(_: Address) {}
 
-/// All fat binaries are there from the beginning: nothing is to be done.
+/// Before the first use of a managed variable of a module.
 #[unsafe(export_name = "wave___cudaInitModule")]
-extern "C" fn init_module(_: Address) -> u8 {
-    1
+extern "C" fn init_module(of: Address) -> u8 {
+    let code = runtime(|state| state.share_variables(module(of)));
+    u8::from(code == 0)
 }
 
 #[unsafe(export_name = "wave___cudaRegisterFunction")]
@@ -133,15 +134,25 @@ extern "C" fn register_variable(
     });
 }
 
-/// A managed variable would have to lie at the same address for host and device; the linker has chosen one.
+/// The host reaches a managed variable through a pointer, which is set before its first use.
 #[unsafe(export_name = "wave___cudaRegisterManagedVar")]
 extern "C" fn register_managed_variable(
-    _of: Address,
-    _variable: Address,
-    _device_address: Address,
+    of: Address,
+    pointer: Address,
+    shadow: Address,
     name: Text,
+    _is_external: i32,
+    _bytes: usize,
+    _is_constant: i32,
+    _is_global: i32,
 ) {
-    refused(&format!("the managed variable `{}`", name.read().unwrap_or_default()));
+    runtime(|state| {
+        let name = name.read().ok_or(CudaError::InvalidValue)?;
+        let variable = Entity { module: module(of), name };
+        state.variables.insert(shadow, variable.clone());
+        state.managed_variables.push((variable, pointer));
+        Ok(())
+    });
 }
 
 /// The handle of a kernel, for [`launch`](super::launch) of CUDA 13: the address of its function serves.

@@ -80,6 +80,15 @@ impl Hasher {
     }
 }
 
+impl Digest {
+    /// Identifies what is not a kernel with its data, by the names and contents of its parts, in order.
+    pub fn of_parts(parts: &[(&str, Vec<u8>)]) -> Digest {
+        let mut hasher = Hasher::new();
+        parts.iter().for_each(|(name, bytes)| hasher.bytes(name, bytes));
+        Digest(hasher.0.finalize().into())
+    }
+}
+
 impl Subject<'_> {
     /// Identifies it.
     pub fn digest(&self) -> Digest {

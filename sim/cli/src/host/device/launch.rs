@@ -4,6 +4,7 @@ use super::{Answer, Device, Engine, Failed, failed};
 use crate::execute::{outcome, run_options};
 use crate::functional::untimed_outcome;
 use crate::host::watching::{self, Watching};
+use std::time::Instant;
 use wave_isa::WORD_BYTES;
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::program::{Fault, FaultKind, Launch, Output, ParameterType, Program, source_name};
@@ -27,6 +28,7 @@ impl Device<'_> {
         if self.is_lost {
             return Err((Failure::Lost, Vec::new()));
         }
+        let began = Instant::now();
         let (mut number, parameters, output) = self.compiled((module, name), None)?;
         let shown = source_name(name).to_owned();
         let threads = workgroup.iter().try_fold(1_u32, |all, &size| all.checked_mul(size));
@@ -45,6 +47,7 @@ impl Device<'_> {
         if self.modules.program().kernels[number].registers > room && room >= LEAST_REGISTERS {
             number = self.compiled((module, name), Some(room))?.0;
         }
+        self.seconds.code += began.elapsed().as_secs_f64();
         let program = self.modules.program();
         let kernel = &program.kernels[number];
         let mut launch = Launch {
@@ -61,12 +64,14 @@ impl Device<'_> {
         let (all, used) = (self.how.config.device_memory_bytes, self.memory.used());
         let placed = launch.place_private(program, width, all, used);
         placed.map_err(|wrong| (Failure::OutOfResources, vec![wrong]))?;
-        self.spent.launches += self.how.host.launch_ns;
-        let (start, before) = (self.spent.all(), self.cycles);
+        self.timeline.launch(&shown);
+        let (start, before) = (self.timeline.now_ns(), self.cycles);
+        let began = Instant::now();
         let ran = match &mut self.engine {
-            Engine::Timed(_) => self.run_timed(launch, shown),
-            Engine::Functional(_) => self.run_functional(launch, shown),
+            Engine::Timed(_) => self.run_timed(launch, shown.clone()),
+            Engine::Functional(_) => self.run_functional(launch, shown.clone()),
         };
+        self.seconds.simulated += began.elapsed().as_secs_f64();
         if let Err((failure, _)) = &ran {
             self.is_lost = !matches!(failure, Failure::OutOfResources);
         }
@@ -77,8 +82,9 @@ impl Device<'_> {
             let failure = if is_assertion { Failure::Assertion } else { failure };
             return Err((failure, wrong.into_iter().map(|why| with_text(why, &printed)).collect()));
         }
-        self.spent.kernels += self.nanoseconds(self.cycles - before);
-        Ok((Reply::Launched { start: start as u64, end: self.spent.all() as u64, printed }, Vec::new()))
+        let cycles = self.cycles - before;
+        self.timeline.kernel(&shown, [grid, workgroup], cycles, self.nanoseconds(cycles));
+        Ok((Reply::Launched { start: start as u64, end: self.timeline.now_ns() as u64, printed }, Vec::new()))
     }
 
     /// The text that the threads of a launch have printed. The next launch begins with an empty buffer.
@@ -111,7 +117,7 @@ impl Device<'_> {
 
     fn run_timed(&mut self, launch: Launch, kernel: String) -> Result<(), Failed> {
         let Engine::Timed(machine) = &mut self.engine else { return Ok(()) };
-        let options = run_options(self.how.machine);
+        let options = run_options(self.how.bounds);
         if let Some(wanted) = watching::take(self.how.wanted) {
             let made = Watching::new(wanted, &self.run.name, self.how.config, self.modules.program());
             self.watching = Some(made.map_err(|wrong| (Failure::NoSimulator, wrong))?);
@@ -150,7 +156,7 @@ impl Device<'_> {
 
     fn run_functional(&mut self, launch: Launch, kernel: String) -> Result<(), Failed> {
         let Engine::Functional(memory) = &mut self.engine else { return Ok(()) };
-        let options = run_options(self.how.machine);
+        let options = run_options(self.how.bounds);
         let limits = Limits { max_instructions: options.max_instructions, stop: options.stop };
         let program = self.modules.program();
         let ran = Execution::new(self.how.config, program, &launch).map_err(ExecutionError::Launch).and_then(
@@ -170,7 +176,7 @@ impl Device<'_> {
                     ExecutionError::Fault(fault) => of_fault(fault, program),
                     _ => Failure::Timeout,
                 };
-                let outcome = untimed_outcome(error, &launch, program, self.how.machine);
+                let outcome = untimed_outcome(error, &launch, program, self.how.bounds);
                 Err((failure, self.ended(failure, outcome)))
             }
         }
