@@ -22,7 +22,6 @@ use crate::machine::machine_to_run;
 use crate::session;
 use crate::stored::Stored;
 use crate::terminal::Terminal;
-use crate::values;
 use application::Application;
 use clap::Args;
 use device::{Done, How};

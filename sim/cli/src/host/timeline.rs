@@ -139,7 +139,7 @@ pub(super) fn trace_events(processes: &[(&str, &Timeline)]) -> String {
         for part in timeline.parts.iter().flatten() {
             events.push(json!({
                 "ph": "X", "pid": process, "tid": part.track as u32, "name": part.name,
-                "ts": part.start_ns * 1e-3, "dur": part.ns * 1e-3, "args": part.arguments
+                "ts": part.start_ns / 1e3, "dur": part.ns / 1e3, "args": part.arguments
             }));
         }
     }

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 /// Kernels and machines of `wave-sim sweep` and `wave-sim optimize`.
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
-    /// What runs at each point: assembly, WBIN, launch files, or names from the suite
+    /// What runs at each point: assembly, WBIN, launch files, or names from the suite; or nothing of these, and a program
+    /// for CUDA or OpenCL with its arguments after --
     #[arg(value_name = "KERNEL.wave|KERNEL.wbin|LAUNCH.ron")]
     pub inputs: Vec<String>,
     /// The machine: a file, or a preset's name [default: gpu.ron]

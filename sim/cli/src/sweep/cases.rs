@@ -196,7 +196,7 @@ impl Sweep {
             device_memory: bytes as u64,
         }
         .digest();
-        Ok(Loaded::Kernel(Kernel {
+        Ok(Loaded::Kernel(Box::new(Kernel {
             name: work.name,
             program: work.program,
             image: work.memory,
@@ -205,7 +205,7 @@ impl Sweep {
             expected: work.expected,
             warnings: work.warnings,
             digest,
-        }))
+        })))
     }
 }
 
@@ -293,7 +293,7 @@ impl SweepArgs {
 /// What runs, ready to run.
 pub(crate) enum Loaded {
     /// A kernel.
-    Kernel(Kernel),
+    Kernel(Box<Kernel>),
     /// A program, and what identifies it.
     Program(Application, Digest),
 }

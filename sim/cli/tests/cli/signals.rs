@@ -25,7 +25,7 @@ fn scratch() -> Scratch {
     Scratch::with(&[("e.wave", ENDLESS), ("add.wave", ADD), ("three.ron", launches)])
 }
 
-fn start(scratch: &Scratch, run: &str) -> Child {
+pub(crate) fn start(scratch: &Scratch, run: &str) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wave-sim"));
     command.current_dir(scratch.path(".")).args(run.split_whitespace());
     command.env("TMPDIR", scratch.path("."));
@@ -49,6 +49,11 @@ pub(crate) fn interrupted(scratch: &Scratch, run: &str, signal: &str) -> Ran {
         std::thread::sleep(Duration::from_millis(10));
     }
     std::thread::sleep(Duration::from_millis(700));
+    signalled(child, run, signal)
+}
+
+/// What becomes of a run that is sent a signal now.
+pub(crate) fn signalled(child: Child, run: &str, signal: &str) -> Ran {
     let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
     assert!(sent.success(), "{run} has ended by itself");
     let ended = child.wait_with_output().unwrap();

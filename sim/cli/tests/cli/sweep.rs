@@ -327,7 +327,7 @@ fn runs_that_do_not_end_are_rows_too() {
 
 #[cfg(unix)]
 mod killed {
-    use super::super::signals::interrupted;
+    use super::super::signals::{self, signalled};
     use super::*;
     use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
@@ -414,7 +414,9 @@ mod killed {
         let scratch = Scratch::new();
         // Enough for the time until the signal.
         let run = LONG.replace("1..4", "1..8").replace("--size small", "--size full");
-        let ran = interrupted(&scratch, &run, "TERM");
+        let child = signals::start(&scratch, &run);
+        await_results(&scratch, 1);
+        let ran = signalled(child, &run, "TERM");
         assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
         assert!(ran.err.contains("did not run; what is done is in `sweep-results`"), "{}", ran.err);
         assert!(OUTPUTS.iter().all(|file| !scratch.path(file).exists()));

@@ -16,6 +16,8 @@ const QUEUE: usize = 256;
 const STEP: Duration = Duration::from_millis(50);
 /// Bytes kept of its messages: the last ones.
 const MESSAGES: usize = 4096;
+/// How long messages may take that a process has left behind.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Time that a process has to end after its output has ended.
 const ENDING: Duration = Duration::from_secs(5);
 
@@ -146,8 +148,12 @@ impl Process {
     }
 
     fn with_messages(&self, what: String) -> String {
-        // Its last messages may still be on their way.
-        std::thread::sleep(Duration::from_millis(20));
+        // Its last messages may still be on their way. Whoever reads them has the other half until they end, which they do
+        // not as long as the process, or a child of it, goes on.
+        let since = Instant::now();
+        while Arc::strong_count(&self.messages) > 1 && since.elapsed() < LAST_WORDS {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         let said = String::from_utf8_lossy(&messages);
         match said.trim() {
