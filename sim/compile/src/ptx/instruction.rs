@@ -1,6 +1,7 @@
 //! From the meaning of an instruction to what translates it; moves, choices and special registers.
 
 use super::Wrong;
+use super::layout::WORKSPACE_LOW;
 use super::lexer::Span;
 use super::table::Meaning;
 use super::translate::{Done, Translator};
@@ -206,6 +207,12 @@ impl<'a> Translator<'a> {
                     "lanemask_gt" => self.e.complement(up_to),
                     _ => self.e.complement(below),
                 });
+            }
+            // The address of the workspace of a grid.
+            "envreg1" => return Ok(self.e.i32(0)),
+            WORKSPACE_LOW => {
+                let address = self.device.workspace.expect("the layout has it where a kernel asks for it");
+                return Ok(self.e.i32(address));
             }
             "tid.w" | "ctaid.w" => return Ok(self.e.i32(0)),
             "ntid.w" | "nctaid.w" => return Ok(self.e.i32(1)),

@@ -26,7 +26,15 @@ pub(super) struct DeviceLayout {
     pub(super) end: u64,
     /// The address of the locks, if the module needs some.
     pub(super) locks: Option<u32>,
+    /// The address of the workspace of grids that synchronise, if a kernel asks for it: two words, of which the second is a
+    /// barrier. CUDA's headers read it from `%envreg1` and `%envreg2`, and leave it as a new grid needs it.
+    pub(super) workspace: Option<u32>,
 }
+
+/// Bytes of the workspace of a grid.
+const WORKSPACE_BYTES: u64 = 8;
+/// The special register with the low half of its address. The high half is 0.
+pub(super) const WORKSPACE_LOW: &str = "envreg2";
 
 fn is_device(space: StateSpace) -> bool {
     matches!(space, StateSpace::Global | StateSpace::Const)
@@ -71,6 +79,19 @@ impl DeviceLayout {
             let address = end.next_multiple_of(16);
             layout.locks = Some(address as u32);
             end = address + u64::from(LOCKS) * 4;
+        }
+        let mut asks = false;
+        let mut look = |operand: &Operand| {
+            asks |= matches!(&operand.kind, OperandKind::Special(name) if name == WORKSPACE_LOW);
+        };
+        let bodies = tree.functions.iter().filter_map(|function| function.body.as_ref());
+        for operand in bodies.flat_map(|body| &body.statements).flat_map(|one| &one.operands) {
+            each_operand(operand, &mut look);
+        }
+        if asks {
+            let address = end.next_multiple_of(16);
+            layout.workspace = Some(address as u32);
+            end = address + WORKSPACE_BYTES;
         }
         // A declaration has the address of the definition that follows it.
         for (number, variable) in tree.variables.iter().enumerate().filter(|(_, one)| one.is_extern) {

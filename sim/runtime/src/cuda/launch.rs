@@ -114,6 +114,23 @@ impl State {
         }
     }
 
+    /// As [`launch`](Self::launch), for a grid whose workgroups wait for one another: all of them have to be on the device
+    /// at once.
+    pub(super) fn launch_cooperatively(
+        &mut self,
+        kernel: &Entity,
+        with: Configuration,
+        arguments: &Arguments,
+    ) -> Done {
+        let threads = with.block.all().iter().fold(1, |all: u32, &size| all.saturating_mul(size));
+        let threads = i32::try_from(threads).map_err(|_| CudaError::InvalidConfiguration)?;
+        let of_core = self.occupancy(kernel, threads, with.shared_bytes)?;
+        let most = of_core as u64 * u64::from(crate::connection::device()?.cores);
+        let workgroups = with.grid.all().iter().fold(1, |all: u64, &size| all.saturating_mul(size.into()));
+        check(workgroups <= most, CudaError::CooperativeLaunchTooLarge)?;
+        self.launch(kernel, with, arguments)
+    }
+
     /// The kernel of a function of the host's code.
     pub(super) fn kernel(&self, function: Address) -> Done<Entity> {
         self.kernels.get(&function).cloned().ok_or(CudaError::InvalidDeviceFunction)
@@ -169,6 +186,22 @@ extern "C" fn launch_kernel(
     })
 }
 
+#[unsafe(export_name = "wave_cudaLaunchCooperativeKernel")]
+extern "C" fn launch_cooperative_kernel(
+    function: Address,
+    grid: Dimensions,
+    block: Dimensions,
+    arguments: In<Address>,
+    shared_bytes: usize,
+    _stream: Address,
+) -> i32 {
+    runtime(|state| {
+        let kernel = state.kernel(function)?;
+        let with = Configuration { grid, block, shared_bytes };
+        state.launch_cooperatively(&kernel, with, &Arguments::Each(arguments))
+    })
+}
+
 /// The launch of programs of CUDA 13; the kernel is the handle that `__cudaGetKernel` gives.
 #[unsafe(export_name = "wave___cudaLaunchKernel")]
 extern "C" fn launch_kernel_13(
@@ -194,8 +227,17 @@ struct LaunchConfiguration {
     attribute_count: u32,
 }
 
-/// Attributes of a launch are about how it runs, not about what it does; those of clusters are refused by the compiler of
-/// the kernel.
+/// `cudaLaunchAttribute`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Attribute {
+    id: i32,
+    padding: i32,
+    value: [i32; 16],
+}
+
+/// Most attributes of a launch are about how it runs, not about what it does; those of clusters are refused by the compiler
+/// of the kernel.
 #[unsafe(export_name = "wave_cudaLaunchKernelExC")]
 extern "C" fn launch_kernel_with(
     with: In<LaunchConfiguration>,
@@ -203,10 +245,20 @@ extern "C" fn launch_kernel_with(
     arguments: In<Address>,
 ) -> i32 {
     runtime(|state| {
-        let LaunchConfiguration { grid, block, shared_bytes, .. } =
+        let LaunchConfiguration { grid, block, shared_bytes, attributes, attribute_count, .. } =
             with.get().ok_or(CudaError::InvalidValue)?;
         let kernel = state.kernel(function)?;
-        state.launch(&kernel, Configuration { grid, block, shared_bytes }, &Arguments::Each(arguments))
+        let with = Configuration { grid, block, shared_bytes };
+        let attributes = In::<Attribute>::at(attributes);
+        const COOPERATIVE: i32 = 2;
+        let is_cooperative = (0..attribute_count as usize)
+            .filter_map(|number| attributes.nth(number))
+            .any(|attribute| attribute.id == COOPERATIVE && attribute.value[0] != 0);
+        let arguments = Arguments::Each(arguments);
+        match is_cooperative {
+            true => state.launch_cooperatively(&kernel, with, &arguments),
+            false => state.launch(&kernel, with, &arguments),
+        }
     })
 }
 

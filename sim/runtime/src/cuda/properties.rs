@@ -81,6 +81,8 @@ fn fields(facts: &DeviceFacts) -> Vec<Field> {
         // managedMemory
         field(652, 636, Number(1)),
         field(668, 0, Number(precision_ratio)),
+        // cooperativeLaunch
+        field(688, 668, Number(1)),
         field(696, 672, Bytes(facts.local_per_workgroup.into())),
         field(712, 688, Number(facts.workgroups_per_core)),
         // memoryPoolsSupported, which the structure of CUDA 11 does not have.
@@ -151,8 +153,8 @@ impl Attribute {
             14 => 512,
             16 => facts.cores,
             // Copies may go beside kernels; memory of the host can be mapped; engines that copy; one address space; both L1
-            // kinds; managed memory; memory pools.
-            15 | 19 | 40 | 41 | 79 | 80 | 83 | 115 => 1,
+            // kinds; managed memory; cooperative launches; memory pools.
+            15 | 19 | 40 | 41 | 79 | 80 | 83 | 95 | 115 => 1,
             36 => facts.memory_clock_khz,
             37 => facts.memory_bus_bits,
             38 => u32::try_from(facts.l2_bytes).unwrap_or(i32::MAX as u32),
