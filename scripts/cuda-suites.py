@@ -168,6 +168,7 @@ def rows_of_samples():
                arguments=["--n=16384"], edits=[("reduction.cpp", "testIterations = 100;", "testIterations = 1;")]),
         sample("threadFenceReduction", concepts, "threadFenceReduction.cu", arguments=["--n=16384"],
                edits=[("threadFenceReduction.cu", "testIterations = 100;", "testIterations = 1;")]),
+        sample("reductionMultiBlockCG", concepts, "reductionMultiBlockCG.cu", arguments=["--n=16384"]),
         sample("streamOrderedAllocation", concepts, "streamOrderedAllocation.cu",
                edits=[("streamOrderedAllocation.cu", "nelem *= 1048576", "nelem = 16384")]),
         sample("SobolQRNG", "5_Domain_Specific", "sobol.cpp sobol_gold.cpp sobol_gpu.cu sobol_primitives.cpp",

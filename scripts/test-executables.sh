@@ -38,7 +38,7 @@ if [ "$(wc -l <"$list")" -lt 40 ]; then
     exit 1
 fi
 # Executables of macros load the compiler's library, as cargo lets them.
-export LD_LIBRARY_PATH="$(rustc --print sysroot)/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export LD_LIBRARY_PATH="$(rustc --print target-libdir)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 # The longest first, so that none of them is left alone at the end.
 long='/\(cli\|cosim\|timing\|report\|package\|translation\|host_instructions\|packets\)-[0-9a-f]\{16\} '
 { grep "$long" "$list" | sort -t/ -k1,1; grep -v "$long" "$list"; } |

@@ -55,7 +55,8 @@ pub struct LaneContext {
 /// # Panics
 /// If a row is missing or short, or if `op` is not lane arithmetic (memory, control, `mov_sr`,
 /// `mma_compute`, which is [`mma_compute()`]).
-#[inline]
+// Not inlined: every copy of it has all operations.
+#[inline(never)]
 pub fn execute(host: HostVectors, op: Op, rows: &[&[u32]], context: LaneContext, out: &mut [u32]) -> u64 {
     host.dispatch(Execution { op, rows: Apart { rows, out }, context })
 }

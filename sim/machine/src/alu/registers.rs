@@ -37,7 +37,8 @@ pub struct RowOp {
 ///
 /// # Panics
 /// As [`execute`], and if a row is not among the registers or `result` is too short.
-#[inline]
+// Not inlined: every copy of it has all operations, and one is as fast.
+#[inline(never)]
 pub(crate) fn update(
     host: HostVectors,
     op: &RowOp,
@@ -46,9 +47,21 @@ pub(crate) fn update(
     (mask, pred): (u64, u64),
     result: &mut [u32],
 ) -> u64 {
-    if width == LANES {
-        return host.dispatch(Update { op, registers, lanes: (mask, pred) });
+    match width {
+        LANES => host.dispatch(Update { op, registers, lanes: (mask, pred) }),
+        _ => update_apart(host, op, registers, width, (mask, pred), result),
     }
+}
+
+/// [`update`] for any number of lanes: through rows that lie apart.
+fn update_apart(
+    host: HostVectors,
+    op: &RowOp,
+    registers: &mut [u32],
+    width: usize,
+    (mask, pred): (u64, u64),
+    result: &mut [u32],
+) -> u64 {
     let mut operands: [&[u32]; MAX_SOURCE_ROWS] = [&[]; MAX_SOURCE_ROWS];
     let operands = &mut operands[..usize::from(op.source_rows)];
     for (operand, &row) in operands.iter_mut().zip(&op.sources) {
@@ -75,7 +88,13 @@ impl WithSimd for Update<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> u64 {
-        update_rows(simd, self.op, self.registers, self.lanes)
+        let Update { op, registers, lanes } = self;
+        if S::IS_SCALAR {
+            // Few hosts have no vectors. All operations are not compiled once more for them.
+            let mut result = [0; 2 * LANES];
+            return update_apart(HostVectors::Scalar, op, registers, LANES, lanes, &mut result);
+        }
+        update_rows(simd, op, registers, lanes)
     }
 }
 

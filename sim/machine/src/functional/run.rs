@@ -240,6 +240,12 @@ impl WithSimd for Run<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Ran {
+        if S::IS_SCALAR {
+            // As in `update`.
+            return self.each(|op, registers, lanes, result| {
+                alu::update(HostVectors::Scalar, op, registers, LANES, lanes, result)
+            });
+        }
         self.each(
             #[inline(always)]
             |op, registers, lanes, _| alu::update_rows(simd, op, registers, lanes),
