@@ -73,11 +73,10 @@ impl Sweep {
     ///
     /// # Errors
     /// Everything that is wrong with them.
-    pub(crate) fn read(args: &PlanArgs, draft: Draft) -> Result<Sweep, Vec<Diagnostic>> {
+    pub(crate) fn read(args: &PlanArgs, mut draft: Draft) -> Result<Sweep, Vec<Diagnostic>> {
         let name = draft.config.clone().unwrap_or_else(|| DEFAULT_CONFIG.to_owned());
         let set: Vec<String> = draft.set.iter().chain(&draft.set_by_flags).cloned().collect();
         let (mut base, warnings) = config::load_with_settings(&name, &set)?;
-        let mut draft = draft;
         let program = args.program(&draft).map_err(|wrong| vec![wrong])?;
         if let Some(program) = &program {
             draft.kernels = vec![program.name()];

@@ -1,6 +1,6 @@
 //! Device memory, memory that host and device share, and copies.
 
-use super::{CudaError, Done, Entity, Shared, State, check, given, refused, runtime};
+use super::{CudaError, Done, Shared, State, check, given, refused, runtime};
 use crate::connection::{call, call_into, device, note, number};
 use crate::ffi::{Address, Out, map_at, unmap};
 use crate::protocol::Request;
@@ -66,9 +66,9 @@ impl State {
     /// Gives the host the managed variables of a module, at the addresses that they have on the device.
     pub(super) fn share_variables(&mut self, module: usize) -> Done {
         let all = std::mem::take(&mut self.managed_variables);
-        let (of_module, others) = all.into_iter().partition(|(variable, _)| variable.module == module);
+        let (of_module, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(variable, _)| variable.module == module);
         self.managed_variables = others;
-        let of_module: Vec<(Entity, Address)> = of_module;
         for (variable, pointer) in of_module {
             let (address, bytes) = self.variable(&variable)?;
             let page = PAGE_BYTES as u64;
