@@ -82,6 +82,7 @@ sort -rn "$WAVE_SIM_TEST_TIMES" |
 printf '\n== seconds of the 40 slowest tests\n'
 sed -n -e 's/^executable /of /p' -e 's/^test \(.*\) \.\.\. .*<\([0-9.]*\)s>$/\2 \1/p' "$log" |
     awk '$1 == "of" { of = $2; next } { print $1, of "::" $2 }' | sort -rn | awk 'NR <= 40 { printf "%9.1f  %s\n", $1, $2 }'
+# Where no time is noted, nothing says how long the tests take.
 [ -s "$WAVE_SIM_TEST_TIMES" ] || { echo "scripts/test.sh: no test executable has left its time" >&2; exit 1; }
 rm "$log" "$WAVE_SIM_TEST_TIMES"
 [ "$passed" = 0 ] || exit "$passed"

@@ -81,7 +81,7 @@ impl Application {
     /// Runs it, and gives the launches of all of its processes together. What it prints is lost.
     ///
     /// # Errors
-    /// It cannot start, or was interrupted.
+    /// The program cannot start, or was interrupted.
     pub(crate) fn run(&self, config: &Config, bounds: Bounds) -> Result<Run, Diagnostic> {
         let bounds = BoundArgs {
             max_instructions: bounds.max_instructions,

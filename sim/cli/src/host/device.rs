@@ -44,7 +44,7 @@ pub(super) struct How<'a> {
     pub(super) timeline: bool,
 }
 
-/// What a process has done, at its end.
+/// The account of a process that has ended.
 #[derive(Debug)]
 pub(super) struct Done {
     /// Its launches.
@@ -126,7 +126,7 @@ impl<'a> Device<'a> {
         }
     }
 
-    /// What the process has done, at the end, and what is wrong with files about it.
+    /// Ends the process: its account, and errors about its files.
     pub(super) fn finish(mut self) -> (Done, Vec<Diagnostic>) {
         let written = match (self.watching.take(), &mut self.engine) {
             (Some(watching), Engine::Timed(machine)) => watching.finish(machine, &self.run, self.cycles),

@@ -53,7 +53,7 @@ pub(crate) struct HostArgs {
     #[command(flatten)]
     pub set: SetArgs,
 
-    /// What changes the machine, or bounds each launch.
+    /// Overrides of the machine, and bounds of each launch.
     #[command(flatten)]
     pub bounds: BoundArgs,
 

@@ -22,7 +22,7 @@ pub(super) struct Server<'a> {
     is_over: AtomicBool,
     /// Messages that were shown.
     shown: Mutex<BTreeSet<String>>,
-    /// What processes have done that have ended, with their numbers in the order in which they began.
+    /// Accounts of processes that have ended, with their numbers in the order in which they began.
     done: Mutex<Vec<(usize, Done)>>,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// What all processes have done, in the order in which they began.
+    /// The accounts of all processes, in the order in which they began.
     pub(super) fn into_done(self) -> Vec<Done> {
         let mut done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.sort_by_key(|(number, _)| *number);

@@ -62,7 +62,7 @@ struct Part {
 }
 
 /// The simulated time of a process.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Timeline {
     host: HostTime,
     spent: Spent,
@@ -76,7 +76,7 @@ impl Timeline {
         Timeline { host, spent: Spent::default(), parts: keeps_parts.then(Vec::new) }
     }
 
-    /// What the time went into.
+    /// The time by kernels, launches and copies.
     pub(super) fn spent(&self) -> Spent {
         self.spent
     }
@@ -127,14 +127,12 @@ pub(super) fn trace_events(processes: &[(&str, &Timeline)]) -> String {
         let process = number + 1;
         events.push(json!({ "ph": "M", "pid": process, "name": "process_name", "args": { "name": name } }));
         for (track, name) in Track::ALL {
-            let arguments = json!({ "name": name });
-            events.push(json!({
-                "ph": "M", "pid": process, "tid": track as u32, "name": "thread_name", "args": arguments
-            }));
-            let order = json!({ "sort_index": track as u32 });
-            events.push(json!({
-                "ph": "M", "pid": process, "tid": track as u32, "name": "thread_sort_index", "args": order
-            }));
+            let row = track as u32;
+            let named = ("thread_name", json!({ "name": name }));
+            for (what, arguments) in [named, ("thread_sort_index", json!({ "sort_index": row }))] {
+                events
+                    .push(json!({ "ph": "M", "pid": process, "tid": row, "name": what, "args": arguments }));
+            }
         }
         for part in timeline.parts.iter().flatten() {
             events.push(json!({

@@ -25,7 +25,7 @@ pub(crate) struct Sweep {
     pub plan: Plan,
     /// Its points.
     pub points: Vec<Point>,
-    /// What runs at each point.
+    /// The workloads of each point.
     pub workloads: Vec<Workload>,
     /// Bounds of each run.
     pub bounds: Bounds,
@@ -38,7 +38,7 @@ pub(crate) struct Sweep {
     parts: HashMap<String, Result<Config, String>>,
 }
 
-/// What runs at each point.
+/// A workload: a kernel or a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Workload {
     /// A kernel file, a launch file, or a name of the suite.
