@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Runs the test executables of the workspace, two at a time: `cargo test` runs one after the other, and a processor waits
-# wherever the last test of one is long. Prints what each has to say when it has ended, with the time of each test, and
-# adds a line to the file that WAVE_SIM_TEST_TIMES names: seconds, seconds of the processors, name. The exit code is 0 if
-# all have passed. Examples of the documentation are not among them: `cargo test --workspace --doc`.
+# wherever the last test of one is long. Where there are two processors for it, each executable keeps to one of them, so
+# that no thread of a simulation waits for one that has no processor. Prints what each has to say when it has ended, with
+# the time of each test, and adds a line to the file that WAVE_SIM_TEST_TIMES names: seconds, seconds of the processors,
+# name. The exit code is 0 if all have passed. Examples of the documentation are not among them: `cargo test --workspace
+# --doc`.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export WAVE_SIM_TEST_TIMES="${WAVE_SIM_TEST_TIMES:-$(mktemp)}"
@@ -12,11 +14,20 @@ if [ "${1:-}" = --one ]; then
     executable="$2" package="$3"
     name="$(basename "$executable" | sed 's/-[0-9a-f]\{16\}$//')"
     log="$(mktemp)"
+    # The list of processors, such as `0,2-5`, and one of the first two of them for each of the two places.
+    on=() processors=()
+    if command -v taskset >/dev/null; then
+        for range in $(taskset -pc $$ | sed 's/.*: //; s/,/ /g'); do
+            for processor in $(seq "${range%-*}" "${range#*-}"); do processors+=("$processor"); done
+        done
+        if [ ${#processors[@]} -ge 2 ]; then on=(taskset -c "${processors[$PLACE]}"); fi
+    fi
     TIMEFORMAT='%R %U %S'
     cd "$package" || exit 1
     # Stable Rust reports the time of a test only to those who say that they know the flag to be unstable. The variable
     # reaches the test executable and not the compiler, so the build is that of stable Rust.
-    { time RUSTC_BOOTSTRAP=1 "$executable" -Z unstable-options --report-time >"$log" 2>&1; } 2>"$log.time"
+    # Two tests of it at a time: some wait for a browser, or for a signal.
+    { time RUST_TEST_THREADS=2 RUSTC_BOOTSTRAP=1 "${on[@]}" "$executable" -Z unstable-options --report-time >"$log" 2>&1; } 2>"$log.time"
     code=$?
     (
         flock 9
@@ -42,7 +53,7 @@ export LD_LIBRARY_PATH="$(rustc --print target-libdir)${LD_LIBRARY_PATH:+:$LD_LI
 # The longest first, so that none of them is left alone at the end.
 long='/\(cli\|cosim\|timing\|report\|package\|translation\|host_instructions\|packets\)-[0-9a-f]\{16\} '
 { grep "$long" "$list" | sort -t/ -k1,1; grep -v "$long" "$list"; } |
-    xargs -P 2 -L 1 "$PWD/scripts/test-executables.sh" --one
+    xargs -P 2 -L 1 --process-slot-var=PLACE "$PWD/scripts/test-executables.sh" --one
 code=$?
 rm "$list"
 rm -f "$WAVE_SIM_TEST_TIMES.lock"

@@ -2,7 +2,7 @@
 //   index that
 //   follows that of the one before; one sets out whenever a slot is free; no more are resident than fit; it is finished
 //   exactly when all have arrived and ended
-// Method: induction 1, bounded 12, quick
+// Method: induction 1, bounded 12
 // Mutant: 159
 // Mutant: 201
 // Mutant: dispatcher.sv | free_q <= free - 32'(sends); | free_q <= free;

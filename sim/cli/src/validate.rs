@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use wave_files::read::RON_BYTES;
+use wave_files::read::{DOCUMENT_BYTES, RON_BYTES};
 use wave_isa::diagnostic::Diagnostic;
 use wave_isa::suggest::did_you_mean;
 use wave_machine::config::Config;
 use wave_study::validate::{
-    Published, PublishedPoint, PublishedTopic, Validation, page, simulate, svg, text,
+    ProgramRuns, Published, PublishedPoint, PublishedTopic, Validation, page, simulate, svg, text,
 };
 
 /// `wave-sim validate`.
@@ -36,6 +36,9 @@ pub(crate) struct ValidateArgs {
     /// Only the points that the file marks as quick
     #[arg(long)]
     pub quick: bool,
+    /// Folder with the documents of whole programs, a file PROGRAM.json each, that `wave-sim run --format json` wrote
+    #[arg(long, value_name = "DIR")]
+    pub runs: Option<PathBuf>,
     /// Form of the report
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     pub format: ValidateFormat,
@@ -70,8 +73,9 @@ pub(crate) fn run(args: &ValidateArgs, terminal: &Terminal) -> Ended {
     if let Some(folder) = &args.save {
         folders::check(folder, "--save")?;
     }
-    let works = works(args, &topics, terminal)?;
-    let simulated = simulate_all(&works, parallel(args.threads));
+    let programs = args.runs.as_deref().map(programs).transpose()?.unwrap_or_default();
+    let works = works(args, &topics, &programs, terminal)?;
+    let simulated = simulate_all(&works, &programs, parallel(args.threads));
     if interrupt::is_asked() {
         return Ok(Exit::Fault);
     }
@@ -115,6 +119,7 @@ fn topics(names: &[String]) -> Result<Vec<PublishedTopic>, Vec<Diagnostic>> {
 fn works(
     args: &ValidateArgs,
     topics: &[PublishedTopic],
+    programs: &ProgramRuns,
     terminal: &Terminal,
 ) -> Result<Vec<Work>, Vec<Diagnostic>> {
     let against = args.against.as_deref().map(against).transpose()?;
@@ -126,12 +131,16 @@ fn works(
     let mut works = Vec::new();
     for name in &names {
         let config = inputs::config(name, &args.set, terminal)?;
+        programs.check(&config).map_err(|error| vec![error])?;
         let published = match &against {
             Some(published) => published.clone(),
             None => Published::of_preset(&config.name).map_err(|error| vec![error])?,
         };
         let is_wanted = |point: &&PublishedPoint| {
-            (point.quick || !args.quick) && (topics.is_empty() || topics.contains(&point.quantity.topic()))
+            (point.quick || !args.quick)
+                && (topics.is_empty() || topics.contains(&point.quantity.topic()))
+                // A program runs before, or not at all.
+                && (point.quantity.program().is_none() || programs.has(&point.quantity))
         };
         let points: Vec<PublishedPoint> = published.points.iter().filter(is_wanted).cloned().collect();
         if points.is_empty() {
@@ -142,12 +151,40 @@ fn works(
     Ok(works)
 }
 
+/// The runs of a folder.
+fn programs(folder: &Path) -> Result<ProgramRuns, Vec<Diagnostic>> {
+    let of =
+        |error: std::io::Error| vec![Diagnostic::error(format!("--runs: `{}`: {error}", folder.display()))];
+    let mut runs = ProgramRuns::default();
+    let mut is_empty = true;
+    for entry in std::fs::read_dir(folder).map_err(of)? {
+        let path = entry.map_err(of)?.path();
+        let (Some(program), true) = (path.file_stem(), path.extension().is_some_and(|e| e == "json")) else {
+            continue;
+        };
+        let text = text_of(&path, DOCUMENT_BYTES, "--runs")?;
+        runs.add(&program.to_string_lossy(), &path.display().to_string(), &text)
+            .map_err(|wrong| vec![wrong])?;
+        is_empty = false;
+    }
+    if is_empty {
+        let message = format!("--runs: there is no file PROGRAM.json in `{}`", folder.display());
+        let hint = "`wave-sim run --format json --output DIR/PROGRAM.json -- PROGRAM` writes one";
+        return Err(vec![Diagnostic::error(message).hint(hint)]);
+    }
+    Ok(runs)
+}
+
 fn against(path: &Path) -> Result<Published, Vec<Diagnostic>> {
-    let bytes = inputs::read(path, RON_BYTES, "--against").map_err(|error| vec![error])?;
-    let file = path.display().to_string();
-    let text = String::from_utf8(bytes)
-        .map_err(|_| vec![Diagnostic::error(format!("--against: `{file}` is not text in UTF-8"))])?;
-    Published::parse(&file, &text).map_err(|error| vec![error])
+    let text = text_of(path, RON_BYTES, "--against")?;
+    Published::parse(&path.display().to_string(), &text).map_err(|error| vec![error])
+}
+
+/// The text of a file that a flag names.
+fn text_of(path: &Path, most: u64, flag: &str) -> Result<String, Vec<Diagnostic>> {
+    let bytes = inputs::read(path, most, flag).map_err(|error| vec![error])?;
+    String::from_utf8(bytes)
+        .map_err(|_| vec![Diagnostic::error(format!("{flag}: `{}` is not text in UTF-8", path.display()))])
 }
 
 /// The message about a selection without a point.
@@ -157,21 +194,25 @@ fn nothing(published: &Published, args: &ValidateArgs) -> Diagnostic {
         if args.topic.is_empty() { String::new() } else { format!(" of topic {}", args.topic.join(", ")) };
     let message = format!("the measurements for `{}` have no {quick}point{of}", published.preset);
     let has = |topic: &PublishedTopic| {
-        published.points.iter().any(|point| point.quantity.topic() == *topic && (point.quick || !args.quick))
+        let runs = |point: &PublishedPoint| {
+            (point.quick || !args.quick) && (point.quantity.program().is_none() || args.runs.is_some())
+        };
+        published.points.iter().any(|point| point.quantity.topic() == *topic && runs(point))
     };
     let topics: Vec<&str> =
         PublishedTopic::ALL.iter().filter(|topic| has(topic)).map(|topic| topic.name()).collect();
     let near = args.topic.first().and_then(|name| did_you_mean(name, topics.iter().copied()));
     let hint = match (near, topics.is_empty()) {
         (Some(near), _) => near,
-        (None, true) => "without --quick all points run".to_owned(),
+        (None, true) if args.quick => "without --quick all points run".to_owned(),
+        (None, true) => "--runs names the folder with the runs of programs".to_owned(),
         (None, false) => format!("they have {}", topics.join(", ")),
     };
     Diagnostic::error(message).hint(hint)
 }
 
 /// The simulated values of all points, in their order. The number of threads changes none of them.
-fn simulate_all(works: &[Work], threads: usize) -> Vec<Result<f64, String>> {
+fn simulate_all(works: &[Work], programs: &ProgramRuns, threads: usize) -> Vec<Result<f64, String>> {
     let tasks: Vec<(&Config, &PublishedPoint)> =
         works.iter().flat_map(|work| work.points.iter().map(move |point| (&work.config, point))).collect();
     let bar = counting("points");
@@ -188,7 +229,7 @@ fn simulate_all(works: &[Work], threads: usize) -> Vec<Result<f64, String>> {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some((config, point)) = tasks.get(number) else { break };
                     tell(bar, &format!("{} {} {}", config.name, point.quantity.name(), point.quantity));
-                    let value = simulate(config, &point.quantity, Some(interrupt::stop()));
+                    let value = simulate(config, &point.quantity, programs, Some(interrupt::stop()));
                     if sender.send((number, value)).is_err() {
                         break;
                     }

@@ -36,6 +36,21 @@ fn a_kernel_sees_what_the_host_has_written_over_lines_of_the_caches() {
 }
 
 #[test]
+fn caches_are_emptied_and_nothing_is_lost() {
+    for banks in [0, 65_536] {
+        let mut config = Config::example();
+        config.l3.bank_bytes = banks;
+        let mut machine = Machine::new(config, adds("a", 1), vec![0; 4096]);
+        let first = run(&mut machine, 0);
+        let warm = run(&mut machine, 0);
+        machine.empty_caches();
+        let cold = run(&mut machine, 0);
+        assert_eq!(word(&mut machine), 3);
+        assert!(warm < cold && cold.abs_diff(first) < 100, "{first}, {warm}, {cold}");
+    }
+}
+
+#[test]
 fn added_kernels_run_beside_the_old_ones_and_the_caches_stay() {
     let mut linked = adds("a", 1);
     let mut machine = Machine::new(Config::example(), linked.clone(), vec![0; 4096]);

@@ -25,7 +25,7 @@ class WrongInput(InFolder):
         self.check(
             lambda: ws.Config.load("gpuu"),
             "there is no file `gpuu`, and no preset of that name",
-            "did you mean `gpu.ron`? presets: gpu.ron, tiny.ron, large.ron, t4.ron, a100.ron, h200.ron, mi300x.ron, m-series.ron, rtl.ron",
+            "did you mean `gpu.ron`? presets: gpu.ron, tiny.ron, large.ron, t4.ron, v100.ron, a100.ron, h200.ron, mi300x.ron, m-series.ron, rtl.ron",
         )
         self.check(
             lambda: ws.Config.load().set({"core.l1.bites": 1}),

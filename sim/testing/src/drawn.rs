@@ -164,6 +164,7 @@ pub fn core(draw: &mut Draw<'_>) {
     draw.of("core.fetch.icache_bytes", &[2, 8, 32].map(|sets| line * ways * sets));
     draw.within("core.fetch.icache_latency_cycles", 1..=4);
     draw.within("core.fetch.icache_mshrs", 1..=4);
+    draw.within("core.fetch.prefetch_lines", 0..=3);
     draw.of("core.issue.policy", &["lrr", "gto", "oldest", "two_level"]);
     draw.of("core.issue.width", &[1, 1, 2, 3]);
     draw.within("core.issue.two_level_active", 1..=4);

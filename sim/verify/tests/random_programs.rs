@@ -76,12 +76,12 @@ fn run_on<const N: usize>(
 
 #[test]
 fn on_the_smallest_machine() {
-    run(120, "tiny", |_| {});
+    run(60, "tiny", |_| {});
 }
 
 #[test]
 fn on_the_smallest_machine_with_jumps() {
-    run(120, "tiny", |config| config.core.divergence = DivergenceMode::Jump);
+    run(60, "tiny", |config| config.core.divergence = DivergenceMode::Jump);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn on_the_default_machine() {
 
 #[test]
 fn on_a_machine_of_64_lanes() {
-    run(20, "mi300x", |_| {});
+    run(10, "mi300x", |_| {});
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn on_the_machine_of_the_rtl() {
 fn with_every_issue_policy() {
     for policy in [IssuePolicy::Lrr, IssuePolicy::Gto, IssuePolicy::Oldest, IssuePolicy::TwoLevel] {
         for divergence in [DivergenceMode::Walk, DivergenceMode::Jump] {
-            run(15, "tiny", |config| {
+            run(10, "tiny", |config| {
                 config.core.schedulers = 2;
                 config.core.issue.policy = policy;
                 config.core.issue.two_level_active = 2;
@@ -116,7 +116,7 @@ fn with_every_issue_policy() {
 /// Latencies and queues at their minima and maxima. Results must not depend on timing.
 #[test]
 fn with_extreme_timing() {
-    run(40, "tiny", |config| {
+    run(25, "tiny", |config| {
         for class in config.core.units.iter_mut().flat_map(|unit| &mut unit.classes) {
             (class.latency_cycles, class.passes) = (1, 1);
         }
@@ -126,7 +126,7 @@ fn with_extreme_timing() {
         config.core.lsu.queue_entries = 1;
         config.core.lsu.pending_entries = 1;
     });
-    run(40, "tiny", |config| {
+    run(25, "tiny", |config| {
         for (n, class) in config.core.units.iter_mut().flat_map(|unit| &mut unit.classes).enumerate() {
             (class.latency_cycles, class.passes) = (40 - 3 * n as u32, 1 + n as u32 % 3);
         }
@@ -140,7 +140,7 @@ fn with_extreme_timing() {
 #[test]
 fn on_rings_and_meshes_with_one_credit() {
     for topology in [Topology::Ring, Topology::Mesh] {
-        run(15, "tiny", |config| {
+        run(10, "tiny", |config| {
             config.interconnect.topology = topology;
             config.interconnect.link_credits = 1;
             config.interconnect.mesh_columns = 2;
@@ -157,6 +157,6 @@ fn without_timing() {
         ("mi300x", DivergenceMode::Walk),
         ("rtl", DivergenceMode::Jump),
     ] {
-        run_on(300, name, |config| config.core.divergence = divergence, |_| [On::NoTiming]);
+        run_on(150, name, |config| config.core.divergence = divergence, |_| [On::NoTiming]);
     }
 }

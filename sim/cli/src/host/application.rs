@@ -2,7 +2,7 @@
 
 use super::device::{Done, How};
 use super::timeline::HostTime;
-use super::{DEFAULT_MEMORY_BYTES, library, simulate};
+use super::{library, simulate};
 use crate::args::BoundArgs;
 use crate::interrupt;
 use std::path::{Path, PathBuf};
@@ -70,14 +70,6 @@ impl Application {
         Ok(Digest::of_parts(&parts))
     }
 
-    /// The machine on which it runs: device memory is that of `wave-sim run`, unless it is set.
-    pub(crate) fn machine(mut config: Config) -> Config {
-        if !config.set.iter().any(|set| set.starts_with("device_memory_bytes")) {
-            config.device_memory_bytes = config.device_memory_bytes.max(DEFAULT_MEMORY_BYTES);
-        }
-        config
-    }
-
     /// Runs it, and gives the launches of all of its processes together. What it prints is lost.
     ///
     /// # Errors
@@ -94,6 +86,7 @@ impl Application {
             config,
             bounds: &bounds,
             functional: false,
+            cold: false,
             sample: false,
             wanted: &wanted,
             host: HostTime::default(),

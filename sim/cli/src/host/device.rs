@@ -34,6 +34,8 @@ pub(super) struct How<'a> {
     pub(super) bounds: &'a BoundArgs,
     /// Without timing.
     pub(super) functional: bool,
+    /// With empty caches before each launch.
+    pub(super) cold: bool,
     /// Parts of a launch without timing.
     pub(super) sample: bool,
     /// Trace files and the report.

@@ -22,8 +22,7 @@ use crate::machine::machine_to_run;
 use crate::session;
 use crate::stored::Stored;
 use crate::terminal::Terminal;
-use application::Application;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use device::{Done, How};
 use library::Library;
 use server::Server;
@@ -41,6 +40,7 @@ use wave_machine::config::Config;
 use wave_observe::energy::Prices;
 use wave_study::launch::Verification;
 use wave_study::summary::{Outcome, Run, Session, energy, json};
+use wave_study::validate::machine_of_programs;
 
 /// The flags of `wave-sim run`.
 #[derive(Debug, Args)]
@@ -64,6 +64,10 @@ pub(crate) struct HostArgs {
     /// Bandwidth of copies between host and device, GB/s [default: copies take no time]
     #[arg(long, value_name = "GB/S", value_parser = positive)]
     pub copy_bandwidth: Option<f64>,
+
+    /// What is done with the caches before each launch: `all` empties them, as profilers do
+    #[arg(long, value_enum, value_name = "CACHES", default_value = "none")]
+    pub cache_control: CacheControl,
 
     /// Run kernels without timing: results only, as fast as the host can
     #[arg(long)]
@@ -107,8 +111,14 @@ pub(crate) struct HostArgs {
     pub command: Vec<OsString>,
 }
 
-/// Device memory where nobody says how much.
-const DEFAULT_MEMORY_BYTES: u64 = 1 << 30;
+/// What is done with the caches before each launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CacheControl {
+    /// They stay as the launch before has left them.
+    None,
+    /// L2 and L3 are emptied, at no cost in time.
+    All,
+}
 
 /// The exit code of a shell for a program that cannot be started.
 const NOT_STARTED: u8 = 127;
@@ -142,7 +152,7 @@ pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagno
     let prices = args.energy.as_deref().map(Prices::load).transpose()?;
     let config =
         machine_to_run(args.config.as_deref(), &args.set, &args.bounds, Copies::default(), terminal)?;
-    let config = Application::machine(config);
+    let config = machine_of_programs(config);
     let host = HostTime {
         launch_ns: args.launch_time * 1e3,
         // A GB in a second is a byte in a ns.
@@ -152,6 +162,7 @@ pub(crate) fn run(args: &HostArgs, terminal: &Terminal) -> Result<u8, Vec<Diagno
         config: &config,
         bounds: &args.bounds,
         functional: args.functional,
+        cold: args.cache_control == CacheControl::All,
         sample: args.sample,
         wanted: &wanted,
         host,

@@ -13,6 +13,7 @@ use wave_isa::program::{Launch, Program};
 use wave_machine::config::{self, Config};
 use wave_study::launch::{Job, Size};
 use wave_study::sweep::{Bounds, Digest, Draft, Plan, Point, Sampling, Subject, key};
+use wave_study::validate::machine_of_programs;
 
 /// Most bytes of device memory images that a process keeps.
 const MOST_KEPT_BYTES: usize = 1 << 29;
@@ -80,7 +81,7 @@ impl Sweep {
         let program = args.program(&draft).map_err(|wrong| vec![wrong])?;
         if let Some(program) = &program {
             draft.kernels = vec![program.name()];
-            base = Application::machine(base);
+            base = machine_of_programs(base);
         }
         let plan = Plan::new(&draft, &base)?;
         let mut wrong = Vec::new();
@@ -164,7 +165,7 @@ impl Sweep {
         };
         let config = base.with(&settings).map_err(reasons)?;
         Ok(match self.workloads[0] {
-            Workload::Program(_) => Application::machine(config),
+            Workload::Program(_) => machine_of_programs(config),
             Workload::Kernel(_) => config,
         })
     }

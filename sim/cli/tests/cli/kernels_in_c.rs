@@ -134,7 +134,9 @@ fn what_threads_print_is_the_same_on_every_machine_and_comes_before_the_report()
         let config = if words.contains("--config") { "" } else { "--config tiny" };
         let out = scratch.out(&format!("lines.ron {config} {words}"));
         assert!(out.starts_with(&format!("{TEXT}lines on ")), "{words}: {out}");
-        let json = scratch.out(&format!("lines.ron {config} {words} --format json"));
+    }
+    for words in ["--functional", "--threads 2"] {
+        let json = scratch.out(&format!("lines.ron --config tiny {words} --format json"));
         let document: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(document["runs"][0]["printed"]["text"], TEXT, "{words}");
     }

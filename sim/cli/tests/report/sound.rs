@@ -87,7 +87,7 @@ fn the_suite_has_small_sound_reports() {
 
 #[test]
 fn every_preset_and_topology_is_drawn() {
-    for preset in ["tiny", "large", "t4", "a100", "h200", "mi300x", "m-series", "rtl"] {
+    for preset in ["tiny", "large", "t4", "v100", "a100", "h200", "mi300x", "m-series", "rtl"] {
         let reported = report(&format!("saxpy --size small --config {preset}"));
         let page = sound(&reported.bytes, preset);
         let config = text(page.all("#configuration > p")[1]);

@@ -124,7 +124,8 @@ pub fn source_name(name: &str) -> &str {
 /// The name of a function in the source, from that which a C++ compiler has made of it and of its types. `None` for other
 /// names, and for functions in namespaces.
 fn unmangled(name: &str) -> Option<&str> {
-    let rest = name.strip_prefix("_Z")?;
+    // Functions that only their file knows have an L.
+    let rest = name.strip_prefix("_ZL").or_else(|| name.strip_prefix("_Z"))?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let length: usize = rest[..digits].parse().ok()?;
     rest[digits..].get(..length)

@@ -159,6 +159,9 @@ sections! {
         /// Lines that may be outstanding.
         #[limits(range(1, MAX_ENTRIES).of("lines"))]
         pub icache_mshrs: u32,
+        /// Lines behind that of a fetch which are requested too, if an entry for a miss is free.
+        #[limits(range(0, 16).of("lines"))]
+        pub prefetch_lines: u32,
     }
 
     /// Issue of one scheduler.
@@ -260,6 +263,9 @@ sections! {
         /// Ways.
         #[limits(range(1, 1024).of("ways"))]
         pub ways: u32,
+        /// The L1 and local memory share one array of `bytes`: as many ways as the workgroups of a launch need for their
+        /// local memory, at most `local_memory_bytes`, hold no lines in that launch.
+        pub unified: bool,
         /// Which bits of a line's number choose its set.
         pub set_hash: AddressHash,
         /// Which line leaves for a new one. `plru` needs ways that are a power of two.
@@ -543,6 +549,17 @@ sections! {
         /// Clocks between refreshes; 0 for none.
         #[limits(range(0, MAX_CLOCKS).of("memory clocks"))]
         pub t_refi: u32,
+    }
+}
+
+impl L1Parameters {
+    /// Ways that hold lines while workgroups have so many bytes of local memory on a core: all, or those of a unified array
+    /// (M10a) that are left.
+    pub fn ways_beside(&self, local_bytes: u32) -> u32 {
+        if !self.unified {
+            return self.ways;
+        }
+        self.ways.saturating_sub(local_bytes.div_ceil(self.bytes / self.ways))
     }
 }
 

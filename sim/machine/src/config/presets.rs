@@ -27,11 +27,12 @@ macro_rules! presets {
 
 /// All presets, the default first.
 pub const PRESETS: &[Preset] = presets![
-    "": "gpu.ron", "tiny.ron", "large.ron", "t4.ron", "a100.ron", "h200.ron", "mi300x.ron", "m-series.ron", "rtl.ron",
+    "": "gpu.ron", "tiny.ron", "large.ron", "t4.ron", "v100.ron", "a100.ron", "h200.ron", "mi300x.ron", "m-series.ron", "rtl.ron",
 ];
 
 /// Memory devices that `dram.part` can name. Each file states the device's values under `dram`.
-pub const PARTS: &[Preset] = presets!["parts/": "gddr6.ron", "hbm2e.ron", "hbm3e.ron", "lpddr5.ron"];
+pub const PARTS: &[Preset] =
+    presets!["parts/": "gddr6.ron", "hbm2.ron", "hbm2e.ron", "hbm3e.ron", "lpddr5.ron"];
 
 /// The preset with this name, with or without `.ron`.
 pub(super) fn preset(name: &str) -> Option<&'static Preset> {

@@ -119,6 +119,21 @@ pub(super) const RULES: &[Rule] = &[
         "the number of sets, bytes / (line_bytes × ways), must be a power of two",
         |c| sets_are_a_power_of_two(c.core.l1.bytes, c.core.l1.line_bytes, c.core.l1.ways),
     ),
+    rule(
+        &["core.l1.unified", "core.local_memory_bytes", "core.l1.bytes", "core.l1.ways"],
+        "local memory takes ways of a unified L1 and leaves it at least one",
+        |c| !c.core.l1.unified || c.core.l1.ways_beside(c.core.local_memory_bytes) > 0,
+    ),
+    rule(
+        &["core.l1.unified", "core.l1.replacement", "core.l1.write_policy"],
+        "a unified L1 has another number of ways in each launch: `lru`, `fifo` or `random` chooses among them, and none of its \
+         lines outlives a launch, so it writes through",
+        |c| {
+            let l1 = &c.core.l1;
+            let policies = [ReplacementPolicy::Lru, ReplacementPolicy::Fifo, ReplacementPolicy::Random];
+            !l1.unified || policies.contains(&l1.replacement) && !l1.write_policy.writes_back()
+        },
+    ),
     rule(&["core.l1.banks"], "banks must be a power of two, or 0", |c| {
         c.core.l1.banks == 0 || c.core.l1.banks.is_power_of_two()
     }),

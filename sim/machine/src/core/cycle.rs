@@ -113,7 +113,7 @@ impl Core {
         *local = LocalMemory::new(config, parts, launch.local_memory_bytes);
         l1.set_memory_bytes(device_bytes);
         // The last launch and the host may have written anything.
-        l1.invalidate();
+        l1.begin(launch.local_memory_bytes * context.occupancy.workgroups);
         (self.wake, self.last_activity, self.writes_back_all) = (NEVER, start, false);
     }
 

@@ -53,6 +53,9 @@ pub(crate) struct Fetch {
     has_filled: bool,
     #[spec]
     max_misses: usize,
+    /// Lines to request ahead of a fetch.
+    #[spec]
+    ahead: u32,
     #[spec]
     group_words: u32,
     /// Per scheduler, the wave that it last fetched for.
@@ -90,6 +93,7 @@ impl Fetch {
             served: 0,
             has_filled: false,
             max_misses: fetch.icache_mshrs as usize,
+            ahead: fetch.prefetch_lines,
             group_words: fetch.words,
             last: vec![0; config.core.schedulers as usize],
             l1_line_bytes: u64::from(config.core.l1.line_bytes),
@@ -136,6 +140,22 @@ impl Fetch {
         let ways = &mut self.tags[set..][..self.ways];
         ways.rotate_right(1);
         ways[0] = line + 1;
+    }
+
+    /// Takes entries for the lines behind one that is fetched, up to the last line of the kernel, if they are neither here
+    /// nor on their way (F4a).
+    #[inline]
+    fn prefetch(&mut self, line: u32, last: u32) {
+        for next in (line + 1..=last).take(self.ahead as usize) {
+            let set = (next as usize & (self.sets - 1)) * self.ways;
+            let is_here = self.tags[set..][..self.ways].contains(&(next + 1));
+            if !is_here && self.misses.iter().all(|miss| miss.line != next) {
+                if self.misses.len() == self.max_misses {
+                    return;
+                }
+                self.misses.push(Miss { line: next, waves: 0, sent: false });
+            }
+        }
     }
 
     /// Byte address, in the code space, of the line that is requested for a wave.
@@ -255,7 +275,11 @@ impl Fetch {
             self.misses[miss].waves |= 1 << slot;
             waves.fetching |= 1 << slot;
             account.counters.icache_misses += 1;
+            self.prefetch(line, (ops.base + ops.end() - 1) >> self.line_shift);
             return true;
+        }
+        if words > 0 {
+            self.prefetch(line, (ops.base + ops.end() - 1) >> self.line_shift);
         }
         stage.groups.send(Group { arrives: now + self.latency, slot, first, words, discarded: false });
         waves.fetching |= 1 << slot;

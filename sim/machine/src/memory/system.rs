@@ -366,6 +366,13 @@ impl MemorySystem {
         result
     }
 
+    /// Empties L2 and L3. What they alone had is in device memory, at no cost in time.
+    pub(crate) fn empty_caches(&mut self) {
+        self.host_memory();
+        self.slices.iter_mut().for_each(Slice::empty);
+        self.banks.iter_mut().for_each(Bank::empty);
+    }
+
     /// Replaces the code of the program by code that begins with it. Lines of the caches that hold code stay.
     pub(crate) fn put_code(&mut self, code: &[u32]) {
         self.image.put_code(code);

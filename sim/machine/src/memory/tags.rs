@@ -6,7 +6,7 @@ use super::replacement::{CachePlace, Order};
 use crate::config::{AddressHash, ReplacementPolicy};
 use crate::registry::{PlugIn, Reference};
 use std::ops::Range;
-use wave_capture::Capture;
+use wave_capture::{Capture, Misfit};
 
 /// A place for one line in a cache: set × ways + way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Capture)]
@@ -38,6 +38,7 @@ pub struct CacheLine {
 
 /// The tags of a cache and the state of its replacement policy.
 #[derive(Debug, Capture)]
+#[sound]
 pub(super) struct Tags {
     #[spec]
     sets: u32,
@@ -49,6 +50,8 @@ pub(super) struct Tags {
     fold: Option<Fold>,
     #[spec]
     ways: u32,
+    /// The first ways of each set, to which new lines go.
+    in_use: u32,
     #[fixed]
     tags: Vec<u32>,
     order: Order,
@@ -75,7 +78,17 @@ impl Tags {
         let frames = (sets * ways) as usize;
         let order = Order::new(replacement, place, sets as usize, ways as usize);
         let mask = sets.is_power_of_two().then_some(sets - 1);
-        Tags { sets, mask, fold: None, ways, tags: vec![EMPTY; frames], order }
+        Tags { sets, mask, fold: None, ways, in_use: ways, tags: vec![EMPTY; frames], order }
+    }
+
+    fn sound(&self) -> Result<(), Misfit> {
+        Misfit::in_range((1..=self.ways).contains(&self.in_use), "in_use")
+    }
+
+    /// From now on, new lines go to the first `ways` of each set. The cache is empty.
+    pub(super) fn use_ways(&mut self, ways: u32) {
+        debug_assert!((1..=self.ways).contains(&ways), "{ways} of {} ways", self.ways);
+        self.in_use = ways;
     }
 
     /// The same cache with this choice of sets, whose number is a power of two (M4).
@@ -101,13 +114,13 @@ impl Tags {
         (0..self.tags.len() as u32).map(Frame).all(may)
     }
 
-    /// Frames of the set of `index`: set = index mod sets, or with a hash the XOR of all its groups of bits.
+    /// Frames in use of the set of `index`: set = index mod sets, or with a hash the XOR of all its groups of bits.
     #[inline]
     fn set(&self, index: u32) -> Range<usize> {
         let index = self.fold.map_or(index, |fold| fold.of(index));
         let set = self.mask.map_or_else(|| index % self.sets, |mask| index & mask);
         let first = (set * self.ways) as usize;
-        first..first + self.ways as usize
+        first..first + self.in_use as usize
     }
 
     /// The frame that holds a line; `index` selects the set.
@@ -208,6 +221,24 @@ mod tests {
             (0..sets).filter(|i| tags.find(i * sets, LineNumber(i * sets)).is_some()).count()
         };
         assert_eq!([AddressHash::None, AddressHash::Xor].map(held), [1, 16]);
+    }
+
+    /// Lines of one set beyond the ways in use displace one another, and no other set's.
+    #[test]
+    fn lines_go_to_the_ways_in_use() {
+        let mut tags = Tags::of_built_in(4 * 8 * 128, 128, 8, ReplacementPolicy::Lru);
+        for ways in [8, 3, 1, 5] {
+            tags.clear();
+            tags.use_ways(ways);
+            for i in 0..8 {
+                let frame = tags.victim(2, |_| true).unwrap();
+                assert!((16..16 + ways).contains(&frame.0), "{frame:?}");
+                tags.install(frame, LineNumber(2 + 4 * i), Reference::none);
+                tags.touch(frame, Reference::none);
+            }
+            let held = (0..8).filter(|i| tags.find(2, LineNumber(2 + 4 * i)).is_some());
+            assert_eq!(held.collect::<Vec<_>>(), (8 - ways..8).collect::<Vec<_>>());
+        }
     }
 
     #[test]

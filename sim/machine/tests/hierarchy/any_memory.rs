@@ -8,7 +8,7 @@ use wave_machine::gpu::{self, RunOptions};
 use wave_study::launch::{self, Job, Size};
 
 /// Number of random machines.
-const MACHINES: usize = 20;
+const MACHINES: usize = 12;
 
 /// Kernels whose results come in an order that atomics decide, so that memory may differ. Their launch files
 /// check the results.

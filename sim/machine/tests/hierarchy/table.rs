@@ -245,6 +245,15 @@ fn core() -> Vec<Sweep> {
             by_waves(2, &every(4, 64), 4, 4, 0),
             &[("kernel.cycles", Up), ("l1.fails_merge", Up)],
         ),
+        // Four workgroups may have half of the 16 ways; 12 lines lie in one set.
+        sweep(
+            "core.l1.unified",
+            &[("core.l1.bytes", "32_768"), ("core.l1.ways", "16")],
+            "true",
+            "false",
+            chain(&every(12, 2048), 6),
+            MORE_L1_HITS,
+        ),
         sweep("core.l1.set_hash", &[], "none", "xor", chain(&every(3, 1024), 6), MORE_L1_HITS),
         // Each lane has a line of its own.
         sweep("core.l1.tag_banks", &[("core.l1.mshrs", "16")], "1", "4", spread(64, 4), FASTER),

@@ -171,6 +171,25 @@ fn f4_a_line_that_comes_serves_a_wave_before_another_replaces_it() {
 }
 
 #[test]
+fn f4a_lines_ahead_are_asked_for_and_none_behind_the_code() {
+    // 12 lines, of which a cache of 16 holds all.
+    let kernel = format!("{}halt", "nop\n".repeat(47));
+    let with = |prefetch_lines, icache_mshrs| {
+        let mut config = one_set(16);
+        config.core.fetch.prefetch_lines = prefetch_lines;
+        config.core.fetch.icache_mshrs = icache_mshrs;
+        let report = run(&config, &kernel).report;
+        assert_eq!(report.memory.l2.reads, 12, "each line is asked for once");
+        (report.cycles, report.core.icache_misses)
+    };
+    let (alone, two, all) = (with(0, 4), with(2, 4), with(16, 16));
+    assert_eq!(alone.1, 12);
+    assert!(alone.0 > two.0 && two.0 > all.0 && all.1 <= two.1, "{alone:?}, {two:?}, {all:?}");
+    // All lines are on their way with the first, one a cycle.
+    assert!(all.0 * 3 < alone.0, "{alone:?}, {all:?}");
+}
+
+#[test]
 fn f4_a_miss_asks_the_port_in_the_next_cycle() {
     for latency in [3, 8] {
         // Each group is a line of the instruction cache. The first miss brings the others to the L2, whose lines are longer.

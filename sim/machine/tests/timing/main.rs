@@ -25,7 +25,7 @@ use wave_study::summary::statistics::values;
 use wave_verify::generate::{Case, Options, grow};
 
 /// Number of machines, and of programs and kernels on each.
-const MACHINES: u64 = 24;
+const MACHINES: u64 = 14;
 const PROGRAMS: u64 = 6;
 const KERNELS: usize = 2;
 

@@ -19,7 +19,7 @@ use wave_machine::gpu::{self, KernelReport, RunError, RunOptions, Snapshot, Stop
 use wave_testing::environment;
 
 /// Number of machines, and of stops of each program on them.
-const MACHINES: u64 = 15;
+const MACHINES: u64 = 8;
 const STOPS: usize = 6;
 /// Variables of the child: the folder with the states, and the seed of their machine.
 const FOLDER: &str = "WAVE_SIM_SNAPSHOTS";
@@ -194,7 +194,7 @@ const INTERRUPTIONS: usize = 40;
 fn a_run_that_is_interrupted_goes_on_as_if_it_were_not() {
     let first = environment::number("WAVE_SIM_SEED", 0);
     let mut interrupted = 0;
-    for seed in first..first + environment::count("WAVE_SIM_MACHINES", 8) {
+    for seed in first..first + environment::count("WAVE_SIM_MACHINES", 5) {
         let mut random = Pcg32::seed_from_u64(seed);
         let machine = machine(&mut random);
         let mut works = works(&machine, &mut random);

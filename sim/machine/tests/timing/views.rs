@@ -14,7 +14,7 @@ use wave_machine::gpu::{Machine, RunOptions};
 use wave_testing::environment;
 
 /// Number of machines, and of stops of each program on them.
-const MACHINES: u64 = 12;
+const MACHINES: u64 = 8;
 const STOPS: usize = 8;
 
 /// A wave slot of a core.

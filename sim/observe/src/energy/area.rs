@@ -51,7 +51,9 @@ impl Area {
             block("register files", cores * array(f64::from(core.register_file_bytes) * 8.0), sram),
         ];
         blocks.extend(units(config, prices));
-        blocks.push(block("local memory", cores * array(f64::from(core.local_memory_bytes) * 8.0), sram));
+        // Local memory of a unified L1 is a part of its array.
+        let local = if core.l1.unified { 0.0 } else { f64::from(core.local_memory_bytes) * 8.0 };
+        blocks.push(block("local memory", cores * array(local), sram));
         blocks.push(block("L1", cores * array(cache(core.l1.bytes, core.l1.line_bytes)), sram));
         let l2 = f64::from(config.l2.slices) * array(cache(config.l2.slice_bytes, core.l1.line_bytes));
         blocks.push(block("L2", l2, sram));

@@ -38,7 +38,7 @@ fn every_record_of_the_suite_is_what_the_interpreter_does() {
 #[test]
 fn random_programs_leave_the_traces_that_the_interpreter_expects() {
     let mut records = 0;
-    for seed in 0..24 {
+    for seed in 0..12 {
         let mut config = config::load(if seed % 2 == 0 { "tiny" } else { "rtl" }).unwrap();
         if seed % 4 >= 2 {
             config.core.divergence = DivergenceMode::Jump;

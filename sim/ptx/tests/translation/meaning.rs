@@ -139,7 +139,7 @@ fn campaign(programs: u64, options: impl Fn(u64) -> Options, generated: &generat
 fn random_programs_do_the_same() {
     let generated = generate::Options { wave_width: 32, ..generate::Options::of(&machine()) };
     let plain = Options { lane_order: true, ..Options::default() };
-    let programs = count("WAVE_SIM_PTX_PROGRAMS", 150);
+    let programs = count("WAVE_SIM_PTX_PROGRAMS", 60);
     let translated = campaign(programs, |seed| Options { check_bounds: seed % 2 == 1, ..plain }, &generated);
     assert_eq!(translated, programs);
 }
@@ -148,7 +148,7 @@ fn random_programs_do_the_same() {
 fn random_programs_fault_where_they_should() {
     let generated = generate::Options { wave_width: 32, fault: true, ..generate::Options::of(&machine()) };
     let checked = Options { lane_order: true, check_bounds: true, ..Options::default() };
-    let programs = count("WAVE_SIM_PTX_PROGRAMS", 60);
+    let programs = count("WAVE_SIM_PTX_PROGRAMS", 40);
     let translated = campaign(programs, |_| checked, &generated);
     assert!(translated > programs / 2, "{translated} of {programs}");
 }

@@ -9,6 +9,7 @@ mod bench;
 mod kernels;
 mod latency;
 mod page;
+mod programs;
 mod published;
 mod quantity;
 mod scatter;
@@ -20,8 +21,11 @@ pub mod text;
 mod tests;
 
 pub use page::page;
+pub use programs::{ProgramRuns, machine_of_programs};
 pub use published::{ErrorBound, ErrorStatistic, PointUse, Published, PublishedPoint, PublishedSource};
-pub use quantity::{ElementType, Misnamed, PublishedQuantity, PublishedTopic, ServedBy, StreamKernel};
+pub use quantity::{
+    ElementType, KernelCounter, Misnamed, PublishedQuantity, PublishedTopic, ServedBy, StreamKernel,
+};
 pub use scatter::svg;
 pub use summary::{BoundVerdict, ErrorFigures, Held, Validation, ValidationSection};
 
@@ -30,13 +34,15 @@ use kernels::Lanes;
 use std::sync::atomic::AtomicBool;
 use wave_machine::config::Config;
 
-/// The simulated value of a quantity, in the unit of the published one. The run ends with an error once `stop` is true.
+/// The simulated value of a quantity, in the unit of the published one; of a kernel of a program, out of `programs`. The
+/// run ends with an error once `stop` is true.
 ///
 /// # Errors
-/// The reason why the machine cannot run the kernel.
+/// The reason why the machine cannot run the kernel, or has no run of the program.
 pub fn simulate(
     config: &Config,
     quantity: &PublishedQuantity,
+    programs: &ProgramRuns,
     stop: Option<&'static AtomicBool>,
 ) -> Result<f64, String> {
     match *quantity {
@@ -58,6 +64,9 @@ pub fn simulate(
         }
         PublishedQuantity::SmallKernel { elements, threads } => {
             bandwidth::small_kernel(config, elements, threads, stop)
+        }
+        PublishedQuantity::Kernel { ref program, ref kernel, counter } => {
+            programs.value(config, (program, kernel), counter)
         }
     }
 }

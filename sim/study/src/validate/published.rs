@@ -146,7 +146,7 @@ macro_rules! built_in {
 }
 
 /// Measurements in the repository: the name of the preset, and the text of the file.
-const BUILT_IN: &[(&str, &str)] = built_in!["a100", "h200", "mi300x", "t4"];
+const BUILT_IN: &[(&str, &str)] = built_in!["a100", "h200", "mi300x", "t4", "v100"];
 
 impl Published {
     /// Names of the presets for which measurements are built in.

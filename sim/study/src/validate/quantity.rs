@@ -21,11 +21,15 @@ pub enum PublishedTopic {
     Streams,
     /// Time of small kernels, launch included.
     SmallKernels,
+    /// Cycles of the kernels of whole programs.
+    ProgramCycles,
+    /// What a profiler counts in them.
+    ProgramCounters,
 }
 
 impl PublishedTopic {
     /// Every topic, in the order of a report.
-    pub const ALL: [PublishedTopic; 7] = [
+    pub const ALL: [PublishedTopic; 9] = [
         PublishedTopic::Latency,
         PublishedTopic::Sizes,
         PublishedTopic::L1Bandwidth,
@@ -33,6 +37,8 @@ impl PublishedTopic {
         PublishedTopic::Strides,
         PublishedTopic::Streams,
         PublishedTopic::SmallKernels,
+        PublishedTopic::ProgramCycles,
+        PublishedTopic::ProgramCounters,
     ];
 
     /// Its name in files and on the command line.
@@ -45,6 +51,8 @@ impl PublishedTopic {
             PublishedTopic::Strides => "strides",
             PublishedTopic::Streams => "streams",
             PublishedTopic::SmallKernels => "small-kernels",
+            PublishedTopic::ProgramCycles => "program-cycles",
+            PublishedTopic::ProgramCounters => "program-counters",
         }
     }
 }
@@ -150,8 +158,23 @@ named! {
     FivePoint = "5pt",
 }
 
+named! {
+    /// What a profiler counts in a launch.
+    KernelCounter, "counter":
+    /// Cycles from the first workgroup to the end.
+    Cycles = "cycles",
+    /// Accesses of local memory, one for each wave instruction.
+    LocalAccesses = "local",
+    /// Sectors of 32 bytes that the L1 requests for loads.
+    L1Misses = "l1_misses",
+    /// Sectors of 32 bytes read from DRAM.
+    DramReads = "dram_reads",
+    /// Sectors of 32 bytes written to DRAM.
+    DramWrites = "dram_writes",
+}
+
 /// A measured quantity with its parameters.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum PublishedQuantity {
     /// Cycles of a dependent load in a random cyclic order of lines of 128 bytes.
     LoadLatency {
@@ -207,10 +230,19 @@ pub enum PublishedQuantity {
         /// Threads of a workgroup.
         threads: u32,
     },
+    /// The mean of a counter over the launches of a kernel of a program.
+    Kernel {
+        /// Name of the program, which is that of its document too.
+        program: String,
+        /// Name of the kernel.
+        kernel: String,
+        /// What is counted.
+        counter: KernelCounter,
+    },
 }
 
 /// Names of all quantities in files.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 11] = [
     "load_latency",
     "level_latency",
     "l1_size",
@@ -220,6 +252,8 @@ const NAMES: [&str; 9] = [
     "block_cycles",
     "stream",
     "small_kernel",
+    "kernel_cycles",
+    "kernel_counter",
 ];
 
 impl PublishedQuantity {
@@ -271,6 +305,14 @@ impl PublishedQuantity {
                 elements: given.number("elements", 1, 1 << 24)?,
                 threads: given.number("threads", 1, 1024)?,
             },
+            "kernel_cycles" => given.kernel(KernelCounter::Cycles)?,
+            "kernel_counter" => {
+                let counter = KernelCounter::of(given.take("counter")?)?;
+                if counter == KernelCounter::Cycles {
+                    return Err(wrong("cycles are a quantity of their own: `kernel_cycles`".to_owned()));
+                }
+                given.kernel(counter)?
+            }
             _ => return Err(Misnamed::new("quantity", name, &NAMES)),
         };
         given.end()?;
@@ -289,6 +331,8 @@ impl PublishedQuantity {
             PublishedQuantity::BlockCycles { .. } => NAMES[6],
             PublishedQuantity::Stream { .. } => NAMES[7],
             PublishedQuantity::SmallKernel { .. } => NAMES[8],
+            PublishedQuantity::Kernel { counter: KernelCounter::Cycles, .. } => NAMES[9],
+            PublishedQuantity::Kernel { .. } => NAMES[10],
         }
     }
 
@@ -306,7 +350,14 @@ impl PublishedQuantity {
             }
             PublishedQuantity::Stream { .. } => PublishedTopic::Streams,
             PublishedQuantity::SmallKernel { .. } => PublishedTopic::SmallKernels,
+            PublishedQuantity::Kernel { counter: KernelCounter::Cycles, .. } => PublishedTopic::ProgramCycles,
+            PublishedQuantity::Kernel { .. } => PublishedTopic::ProgramCounters,
         }
+    }
+
+    /// The program whose run has the value; `None` for what a kernel here measures.
+    pub fn program(&self) -> Option<&str> {
+        if let PublishedQuantity::Kernel { program, .. } = self { Some(program) } else { None }
     }
 
     /// The unit of its values.
@@ -317,6 +368,8 @@ impl PublishedQuantity {
             | PublishedQuantity::L2Bandwidth { .. }
             | PublishedQuantity::Stream { .. } => "GB/s",
             PublishedQuantity::SmallKernel { .. } => "us",
+            PublishedQuantity::Kernel { counter: KernelCounter::LocalAccesses, .. } => "accesses",
+            PublishedQuantity::Kernel { counter, .. } if *counter != KernelCounter::Cycles => "sectors",
             _ => "cycles",
         }
     }
@@ -347,6 +400,11 @@ impl<'a> Parameters<'a> {
             Some(at) => Ok(self.given.remove(at).1),
             None => Err(wrong(format!("the parameter `{key}` is missing"))),
         }
+    }
+
+    fn kernel(&mut self, counter: KernelCounter) -> Result<PublishedQuantity, Misnamed> {
+        let [program, kernel] = [self.take("program")?, self.take("kernel")?].map(str::to_owned);
+        Ok(PublishedQuantity::Kernel { program, kernel, counter })
     }
 
     fn number(&mut self, key: &str, least: u32, most: u32) -> Result<u32, Misnamed> {
@@ -396,6 +454,12 @@ impl Display for PublishedQuantity {
             }
             PublishedQuantity::SmallKernel { elements, threads } => {
                 write!(f, "{elements} elements, {threads} threads")
+            }
+            PublishedQuantity::Kernel { program, kernel, counter: KernelCounter::Cycles } => {
+                write!(f, "{program} {kernel}")
+            }
+            PublishedQuantity::Kernel { program, kernel, counter } => {
+                write!(f, "{program} {kernel} {}", counter.name())
             }
         }
     }

@@ -11,7 +11,8 @@ fn machine(preset: &str, settings: &[&str]) -> Config {
 }
 
 fn value(config: &Config, name: &str, parameters: &str) -> f64 {
-    simulate(config, &PublishedQuantity::of(name, parameters).unwrap(), None).unwrap()
+    simulate(config, &PublishedQuantity::of(name, parameters).unwrap(), &ProgramRuns::default(), None)
+        .unwrap()
 }
 
 const FILE: &str = "\
@@ -90,6 +91,8 @@ fn parameters_are_within_their_ranges() {
         ("block_cycles", "width=32 type=float"),
         ("stream", "kernel=5pt threads=64 blocks=2"),
         ("small_kernel", "elements=4096 threads=64"),
+        ("kernel_cycles", "program=hotspot kernel=calculate_temp"),
+        ("kernel_counter", "program=hotspot kernel=calculate_temp counter=dram_reads"),
     ] {
         let quantity = PublishedQuantity::of(name, parameters).unwrap();
         assert_eq!(quantity.name(), name);
@@ -106,6 +109,9 @@ fn parameters_are_within_their_ranges() {
         ("stream", "kernel=copy threads=64 blocks=2"),
         ("stream", "kernel=scale threads=4096 blocks=2"),
         ("small_kernel", "elements=-1 threads=64"),
+        ("kernel_cycles", "program=hotspot"),
+        ("kernel_counter", "program=p kernel=k counter=cycles"),
+        ("kernel_counter", "program=p kernel=k counter=dram"),
     ] {
         assert!(PublishedQuantity::of(name, parameters).is_err(), "{name} {parameters}");
     }

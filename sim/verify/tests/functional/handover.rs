@@ -91,12 +91,12 @@ fn run(programs: u64, config: &Config, name: &str) {
 #[test]
 fn random_programs_on_presets() {
     for (name, programs, divergence) in [
-        ("tiny", 80, DivergenceMode::Walk),
-        ("tiny", 80, DivergenceMode::Jump),
+        ("tiny", 40, DivergenceMode::Walk),
+        ("tiny", 40, DivergenceMode::Jump),
         ("rtl", 30, DivergenceMode::Jump),
-        ("gpu", 8, DivergenceMode::Walk),
-        ("t4", 8, DivergenceMode::Jump),
-        ("mi300x", 8, DivergenceMode::Walk),
+        ("gpu", 4, DivergenceMode::Walk),
+        ("t4", 4, DivergenceMode::Jump),
+        ("mi300x", 4, DivergenceMode::Walk),
     ] {
         let mut config = config::load(name).expect("a preset");
         config.core.divergence = divergence;
@@ -108,7 +108,7 @@ fn random_programs_on_presets() {
 fn random_programs_on_random_machines() {
     let mut random = Pcg32::seed_from_u64(number("WAVE_SIM_SEED", 7));
     let mut machines = 0;
-    while machines < 12 {
+    while machines < 8 {
         let Some(machine) = drawn::machine(&mut random, "tiny", ROOM, &[drawn::memory, drawn::core]) else {
             continue;
         };

@@ -118,6 +118,9 @@ impl Device<'_> {
     fn run_timed(&mut self, launch: Launch, kernel: String) -> Result<(), Failed> {
         let Engine::Timed(machine) = &mut self.engine else { return Ok(()) };
         let options = run_options(self.how.bounds);
+        if self.how.cold {
+            machine.empty_caches();
+        }
         if let Some(wanted) = watching::take(self.how.wanted) {
             let made = Watching::new(wanted, &self.run.name, self.how.config, self.modules.program());
             self.watching = Some(made.map_err(|wrong| (Failure::NoSimulator, wrong))?);

@@ -33,6 +33,7 @@ struct Rule {
 const ELSEWHERE: &[(&str, &str)] = &[
     ("P2", "the RTL has one scheduler"),
     ("I7", "an account of the simulator; the RTL counts nothing"),
+    ("F4a", "the RTL has no prefetch"),
     ("L9", "the L1 of the RTL has no banks"),
 ];
 

@@ -71,6 +71,36 @@ const EDGES: &[(&str, Changes, Changes)] = &[
         ],
     ),
     ("core.l1.bytes", &[("core.l1.bytes", "1024")], &[("core.l1.bytes", "3072")]),
+    (
+        "core.l1.unified",
+        &[
+            ("core.l1.unified", "true"),
+            ("core.l1.bytes", "131072"),
+            ("core.l1.ways", "16"),
+            ("core.local_memory_bytes", "122880"),
+        ],
+        &[
+            ("core.l1.unified", "true"),
+            ("core.l1.bytes", "131072"),
+            ("core.l1.ways", "16"),
+            ("core.local_memory_bytes", "131072"),
+        ],
+    ),
+    (
+        "core.l1.unified",
+        &[
+            ("core.l1.unified", "true"),
+            ("core.l1.bytes", "131072"),
+            ("core.l1.ways", "16"),
+            ("core.l1.replacement", "fifo"),
+        ],
+        &[
+            ("core.l1.unified", "true"),
+            ("core.l1.bytes", "131072"),
+            ("core.l1.ways", "16"),
+            ("core.l1.replacement", "plru"),
+        ],
+    ),
     ("core.l1.banks", &[("core.l1.banks", "32")], &[("core.l1.banks", "24")]),
     ("l2.partitions", &[("l2.partitions", "8")], &[("l2.partitions", "16")]),
     ("l2.slice_bytes", &[("l2.slice_bytes", "2048")], &[("l2.slice_bytes", "1024")]),

@@ -94,6 +94,17 @@ impl<T: Access> Cache<T> {
         Cache { tags, valid: vec![0; frames], misses: Misses::new(frames, mshrs, merges) }
     }
 
+    /// Removes all lines but those that are on their way, and tells of each frame.
+    pub(super) fn empty(&mut self, mut emptied: impl FnMut(Frame)) {
+        for frame in (0..self.tags.frames() as u32).map(Frame) {
+            if self.misses.of(frame).is_none() {
+                self.tags.remove(frame);
+                self.valid[frame.index()] = 0;
+                emptied(frame);
+            }
+        }
+    }
+
     /// The plan of an access to a line; `None` if it cannot begin. `index` selects the set, `room` is that for transfers
     /// to what is behind the cache.
     #[inline]

@@ -22,7 +22,7 @@ use super::transfer::InFront;
 use crate::clock::Cycle;
 use crate::config::{Config, DramPolicy};
 use crate::stats::counters;
-use queue::{COLUMNS, Entry, Key, Queue};
+use queue::{COLUMNS, Entry, Key, Queue, WantedRows};
 use spec::Spec;
 pub(super) use state::{BURSTS, FIELDS, ROW_BITS};
 use timing::{Clock, Command, Timing};
@@ -175,7 +175,7 @@ impl Channel {
         if let Some(entry) = arrival {
             let bank = usize::from(entry.bank);
             self.queue.push(entry);
-            self.turn_to_writes();
+            self.turn();
             self.note_row(bank);
             self.next_try = self.next_try.min(after);
         }
@@ -291,24 +291,41 @@ impl Channel {
         again.min(rows).min(self.next_refresh).max(now + 1)
     }
 
-    /// Writes go first once there are `drain_high` of them (M27a).
+    /// A request has come or gone. Writes have their turn once there are `drain_high` of them, and reads again once
+    /// `drain_low` are left (M27a).
     #[inline]
-    fn turn_to_writes(&mut self) {
-        let high = self.spec.dram.drain_high as usize;
-        self.drains |= high != 0 && self.queue.writes() >= high;
+    fn turn(&mut self) {
+        let (high, low) = (self.spec.dram.drain_high as usize, self.spec.dram.drain_low as usize);
+        if high != 0 {
+            let writes = self.queue.writes();
+            self.drains = if self.drains { writes > low } else { writes >= high };
+        }
+        self.look_again();
     }
 
-    /// Reads go first again once `drain_low` writes are left (M27a).
+    /// Another direction may have its turn now, and wants other rows.
     #[inline]
-    fn turn_to_reads(&mut self) {
-        self.drains &= self.queue.writes() > self.spec.dram.drain_low as usize;
+    fn look_again(&mut self) {
+        if self.spec.dram.drain_high != 0 {
+            self.rows_from = 0;
+        }
     }
 
-    /// True if requests of a direction may be served: those of the other one do not go before them (M27a).
+    /// The direction that has its turn, if directions take turns (M27a). Where no request of it can be served, the other
+    /// one has it.
+    #[inline]
+    fn has_turn(&self) -> Option<usize> {
+        if self.spec.dram.drain_high == 0 {
+            return None;
+        }
+        let first = usize::from(self.drains);
+        Some(if self.queue.wants_any(first) { first } else { 1 - first })
+    }
+
+    /// True if requests of a direction may be served.
     #[inline]
     fn may_serve(&self, direction: usize) -> bool {
-        let first = usize::from(self.drains);
-        self.spec.dram.drain_high == 0 || direction == first || !self.queue.wants_column(first)
+        self.has_turn().is_none_or(|its| its == direction)
     }
 
     /// True if the oldest request is served alone (M27).
@@ -360,17 +377,45 @@ impl Channel {
     #[inline]
     fn choose_row(&mut self, now: Clock) -> (Key, Command) {
         let mut again = Clock::MAX;
-        let activates = self.timing.activates(self.queue.wants_activate(), now, &mut again);
-        let mut rest = activates | self.timing.precharges(self.queue.wants_precharge(), now, &mut again);
+        let either = |[read, write]: [Key; 2]| read.or_older(write);
+        let chosen = match self.has_turn() {
+            None => self.oldest_row(now, self.queue.wanted_rows(), either, &mut again),
+            Some(its) => {
+                let of = |direction: usize| move |keys: [Key; 2]| keys[direction];
+                let first = self.oldest_row(now, self.queue.wanted_rows_of(its), of(its), &mut again);
+                let other = 1 - its;
+                if first.0 != Key::NONE {
+                    again = now + 1;
+                    first
+                } else {
+                    self.oldest_row(now, self.queue.wanted_rows_beside(other), of(other), &mut again)
+                }
+            }
+        };
+        self.rows_from = again;
+        chosen
+    }
+
+    /// The oldest of the requests that a row command to one of these banks can serve in clock `now`, and the command.
+    /// Lowers `again` to the first clock in which another could be served.
+    #[inline]
+    fn oldest_row(
+        &self,
+        now: Clock,
+        wanted: WantedRows,
+        key_of: impl Fn([Key; 2]) -> Key,
+        again: &mut Clock,
+    ) -> (Key, Command) {
+        let activates = self.timing.activates(wanted.activates, now, again);
+        let mut rest = activates | self.timing.precharges(wanted.precharges, now, again);
         let mut oldest = Key::NONE;
         if rest & rest.wrapping_sub(1) != 0 {
-            again = now + 1;
+            *again = now + 1;
         }
         while rest != 0 {
-            oldest = oldest.or_older(self.queue.miss(rest.trailing_zeros() as usize));
+            oldest = oldest.or_older(key_of(self.queue.misses(rest.trailing_zeros() as usize)));
             rest &= rest - 1;
         }
-        self.rows_from = again;
         let activated = activates >> oldest.bank() & 1 == 1;
         (oldest, if activated { Command::Activate } else { Command::Precharge })
     }
@@ -401,6 +446,7 @@ impl Channel {
             self.queue.close(bank);
         }
         self.note_row(bank);
+        self.look_again();
     }
 
     /// A refresh is due: closes all banks, then refreshes (M28).
@@ -457,7 +503,7 @@ impl Channel {
             self.room_from = self.spec.ratio.cycle_of(now) + 1;
         }
         self.queue.remove(bank, place);
-        self.turn_to_reads();
+        self.turn();
         self.note_row(bank);
         if oldest {
             self.overtaken = 0;

@@ -79,10 +79,17 @@ struct Bank {
     open_row: u32,
     /// By direction: the oldest request for the open row without an older access to its line in front of it.
     columns: [Key; 2],
-    /// Oldest request for another row, or for any if the bank is closed.
-    miss: Key,
+    /// By direction: the same for another row, or for any if the bank is closed.
+    misses: [Key; 2],
     /// First clock in which the open row can be read and written.
     open_from: Clock,
+}
+
+/// Banks, as bits, that want a row command.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WantedRows {
+    pub(super) activates: u64,
+    pub(super) precharges: u64,
 }
 
 /// The requests of a channel by bank, and the state of the banks.
@@ -113,10 +120,10 @@ pub(super) struct Queue {
     opening_until: Clock,
     /// By direction: banks, as bits, with a request in `columns`.
     columns: [u64; 2],
-    /// Closed banks, as bits, with a request.
-    activates: u64,
-    /// Banks, as bits, with requests but none for the open row.
-    precharges: u64,
+    /// By direction: closed banks, as bits, with a request.
+    activates: [u64; 2],
+    /// By direction: banks, as bits, with requests but none for the open row.
+    precharges: [u64; 2],
 }
 
 impl Queue {
@@ -126,7 +133,7 @@ impl Queue {
             requests: Vec::new(),
             open_row: CLOSED,
             columns: [Key::NONE; 2],
-            miss: Key::NONE,
+            misses: [Key::NONE; 2],
             open_from: 0,
         };
         Queue {
@@ -142,8 +149,8 @@ impl Queue {
             opening: 0,
             opening_until: Clock::MAX,
             columns: [0; 2],
-            activates: 0,
-            precharges: 0,
+            activates: [0; 2],
+            precharges: [0; 2],
         }
     }
 
@@ -166,7 +173,7 @@ impl Queue {
             again.compare_group(index);
         }
         let kept = |queue: &Queue| {
-            let of_banks: Vec<_> = queue.banks.iter().map(|bank| (bank.columns, bank.miss)).collect();
+            let of_banks: Vec<_> = queue.banks.iter().map(|bank| (bank.columns, bank.misses)).collect();
             let masks = (queue.columns, queue.activates, queue.precharges);
             (of_banks, queue.firsts.clone(), queue.groups.clone(), masks)
         };
@@ -206,6 +213,13 @@ impl Queue {
         self.writes != 0
     }
 
+    /// True if a command could serve a request of a direction, once it breaks no constraint: all that wait for older
+    /// accesses to their lines are of no use.
+    #[inline]
+    pub(super) fn wants_any(&self, direction: usize) -> bool {
+        self.columns[direction] | self.activates[direction] | self.precharges[direction] != 0
+    }
+
     #[inline]
     pub(super) fn has_room(&self) -> bool {
         self.len < self.capacity
@@ -231,13 +245,14 @@ impl Queue {
         let bank = &mut self.banks[index];
         let blocked = bank.requests.iter().any(|(_, older)| older.line == entry.line);
         bank.requests.push((key, entry));
-        if entry.row != bank.open_row {
-            bank.miss = bank.miss.or_older(key);
+        let is_miss = entry.row != bank.open_row;
+        let first = if is_miss { &mut bank.misses[direction] } else { &mut bank.columns[direction] };
+        if *first == Key::NONE && !blocked {
+            *first = key;
             self.note_wants(index);
-        } else if bank.columns[direction] == Key::NONE && !blocked {
-            bank.columns[direction] = key;
-            self.note_wants(index);
-            self.compare_group(index);
+            if !is_miss {
+                self.compare_group(index);
+            }
         }
     }
 
@@ -300,31 +315,45 @@ impl Queue {
         &self.groups[direction]
     }
 
-    /// Banks, as bits, in which an activate would serve a waiting request.
+    /// Banks in which a row command would serve a waiting request and no request wants the open row.
     #[inline]
-    pub(super) fn wants_activate(&self) -> u64 {
-        self.activates
+    pub(super) fn wanted_rows(&self) -> WantedRows {
+        let wanted = self.columns[0] | self.columns[1];
+        WantedRows {
+            activates: self.activates[0] | self.activates[1],
+            precharges: (self.precharges[0] | self.precharges[1]) & !wanted,
+        }
     }
 
-    /// Banks, as bits, in which a precharge would serve a waiting request and no request wants the open row.
+    /// The same for the requests of one direction alone, as if the others were not there.
     #[inline]
-    pub(super) fn wants_precharge(&self) -> u64 {
-        self.precharges
+    pub(super) fn wanted_rows_of(&self, direction: usize) -> WantedRows {
+        WantedRows { activates: self.activates[direction], precharges: self.precharges[direction] }
     }
 
-    /// The row command that a bank wants, if it wants one.
+    /// The same for the requests of one direction, in banks without requests of the other one.
+    #[inline]
+    pub(super) fn wanted_rows_beside(&self, direction: usize) -> WantedRows {
+        let others = 1 - direction;
+        let free = !(self.columns[others] | self.activates[others] | self.precharges[others]);
+        let WantedRows { activates, precharges } = self.wanted_rows_of(direction);
+        WantedRows { activates: activates & free, precharges: precharges & free }
+    }
+
+    /// The row command that serves a request of a bank, if one does.
     #[inline]
     pub(super) fn wants_row(&self, bank: usize) -> Option<Command> {
-        if self.activates >> bank & 1 == 1 {
+        let is_among = |banks: [u64; 2]| (banks[0] | banks[1]) >> bank & 1 == 1;
+        if is_among(self.activates) {
             return Some(Command::Activate);
         }
-        (self.precharges >> bank & 1 == 1).then_some(Command::Precharge)
+        is_among(self.precharges).then_some(Command::Precharge)
     }
 
-    /// The oldest request of a bank that needs a row command.
+    /// By direction: the oldest request of a bank that needs a row command.
     #[inline]
-    pub(super) fn miss(&self, bank: usize) -> Key {
-        self.banks[bank].miss
+    pub(super) fn misses(&self, bank: usize) -> [Key; 2] {
+        self.banks[bank].misses
     }
 
     /// The open row of each bank.
@@ -388,13 +417,10 @@ impl Queue {
     fn look_at(&mut self, index: usize) {
         let bank = &mut self.banks[index];
         let before = std::mem::replace(&mut bank.columns, [Key::NONE; 2]);
-        bank.miss = Key::NONE;
+        bank.misses = [Key::NONE; 2];
         for (i, (key, entry)) in bank.requests.iter().enumerate() {
-            if entry.row != bank.open_row {
-                bank.miss = bank.miss.or_older(*key);
-                continue;
-            }
-            let first = &mut bank.columns[entry.direction()];
+            let kinds = if entry.row == bank.open_row { &mut bank.columns } else { &mut bank.misses };
+            let first = &mut kinds[entry.direction()];
             // The accesses to a line keep their order.
             if *first == Key::NONE && bank.requests[..i].iter().all(|(_, older)| older.line != entry.line) {
                 *first = *key;
@@ -411,13 +437,15 @@ impl Queue {
     #[inline]
     fn note_wants(&mut self, index: usize) {
         let bank = &self.banks[index];
-        let [read, write] = bank.columns.map(|key| key != Key::NONE);
-        let (closed, miss) = (bank.open_row == CLOSED, bank.miss != Key::NONE);
         let set = |mask: &mut u64, wants: bool| *mask = *mask & !(1 << index) | u64::from(wants) << index;
-        set(&mut self.columns[0], read);
-        set(&mut self.columns[1], write);
-        set(&mut self.activates, closed && miss);
-        set(&mut self.precharges, !closed && miss && !read && !write);
+        let closed = bank.open_row == CLOSED;
+        for direction in 0..COLUMNS.len() {
+            let column = bank.columns[direction] != Key::NONE;
+            let miss = bank.misses[direction] != Key::NONE;
+            set(&mut self.columns[direction], column);
+            set(&mut self.activates[direction], closed && miss);
+            set(&mut self.precharges[direction], !closed && miss && !column);
+        }
     }
 
     /// Recomputes the oldest requests of a bank's group.

@@ -391,7 +391,7 @@ fn issued_on(config: &Config, transfers: &[(u32, u8, Command)]) -> Vec<Command> 
         slices[0].send_for_test(transfer);
     }
     let mut in_front = InFront { slices: &mut slices, banks: &mut [] };
-    (0..400).for_each(|now| channel.tick((now, now + 1), 0, &mut in_front, &mut agenda));
+    (0..4000).for_each(|now| channel.tick((now, now + 1), 0, &mut in_front, &mut agenda));
     channel.commands().iter().map(|issued| issued.command).collect()
 }
 
@@ -434,6 +434,47 @@ fn writes_wait_until_they_are_drained() {
     assert_eq!(order(5, 0), "wwwwwrrrrr");
     assert_eq!(order(3, 1), "wwwwrrrrrw");
     assert_eq!(order(64, 1), "rrrrrwwwww");
+}
+
+/// Rule M27a under traffic: requests for a few lines, many of them the same, in rows of a few banks. Each burst is served,
+/// whoever waits for whom.
+#[test]
+fn where_directions_take_turns_every_request_is_served() {
+    use Command::{Read, Write};
+    let mut random = rand_pcg::Pcg32::seed_from_u64(3);
+    for _ in 0..60 {
+        let transfers: Vec<_> = (0..24)
+            .map(|_| {
+                let place = 4 * random.random_range(0..3_u32) + random.random_range(0..2_u32);
+                let line = 256 * random.random_range(0..3_u32) + place;
+                let command = if random.random_range(0..2) == 0 { Read } else { Write };
+                (line, 1 << random.random_range(0..4_u32), command)
+            })
+            .collect();
+        let mut config = one_slice(DramPolicy::FrFcfs);
+        (config.dram.drain_high, config.dram.drain_low) = (6, 1);
+        let issued = issued_on(&config, &transfers);
+        let columns = issued.iter().filter(|&&command| command == Read || command == Write);
+        assert_eq!(columns.count(), transfers.len(), "{transfers:?}");
+    }
+}
+
+/// Rule M27a: reads and writes of two rows of a bank, mixed. The rows are open once for each direction and turn.
+#[test]
+fn in_its_turn_a_direction_closes_rows_of_the_other() {
+    use Command::{Activate, Read, Write};
+    let rows = [0, 1].map(|row| lines_of_row(&one_slice(DramPolicy::FrFcfs), row));
+    let line = |row: usize, number: usize| (rows[row][number] / 128) as u32;
+    // Reads lie in one row, writes in the other.
+    let transfers: Vec<_> =
+        (0..4).flat_map(|number| [(line(0, number), 1, Read), (line(1, number), 1, Write)]).collect();
+    let mut config = one_slice(DramPolicy::FrFcfs);
+    (config.dram.drain_high, config.dram.drain_low) = (3, 0);
+    let issued = issued_on(&config, &transfers);
+    let activates = issued.iter().filter(|&&command| command == Activate).count();
+    let turns: Vec<_> = issued.iter().filter(|&&command| command == Read || command == Write).collect();
+    let turned = turns.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(turned <= 2 && activates <= 3, "{issued:?}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ use super::port::MemoryPort;
 use super::replacement::CachePlace;
 use super::tags::Tags;
 use crate::clock::{Cycle, NEVER};
-use crate::config::{Config, IssuePolicy, WritePolicy};
+use crate::config::{Config, IssuePolicy, L1Parameters};
 use crate::registry::{L1Event, L1EventKind, L1Outcome, PlugIn, Reference, ReferenceKind};
 pub use access::{Access, L1Counters, Operation, Reject};
 use dirty::Dirty;
@@ -58,7 +58,7 @@ struct Spec {
     /// Index of the core.
     core: u16,
     hit_latency: Cycle,
-    write_policy: WritePolicy,
+    parameters: L1Parameters,
     /// Places in the queue of requests to the port.
     outgoing_capacity: usize,
 }
@@ -113,7 +113,7 @@ impl L1 {
             geometry,
             core: core as u16,
             hit_latency: Cycle::from(l1.hit_latency_cycles),
-            write_policy: l1.write_policy,
+            parameters: *l1,
             outgoing_capacity: (config.interconnect.queue_entries as usize).max(least),
         };
         let (plugins, line_bytes) = (&config.plugins, l1.line_bytes);
@@ -245,7 +245,7 @@ impl L1 {
         let line = self.spec.geometry.number(access.line);
         let sectors = || access.sectors(self.spec.geometry);
         let victim = |leaves| self.victim(line, leaves);
-        plan(self.spec.write_policy, access, sectors, &self.view(line), victim)
+        plan(self.spec.parameters.write_policy, access, sectors, &self.view(line), victim)
     }
 
     /// Sectors of the line that the cache loses if it takes this access now: those that the access drops, and those on
@@ -324,6 +324,13 @@ impl L1 {
     #[inline]
     pub(crate) fn leaves_from(&self) -> Cycle {
         self.leaves_from
+    }
+
+    /// Begins a launch whose workgroups have so many bytes of local memory on this core: after an acquire (M32), and a
+    /// unified L1 with the other ways (M10a).
+    pub(crate) fn begin(&mut self, local_bytes: u32) {
+        self.invalidate();
+        self.tags.use_ways(self.spec.parameters.ways_beside(local_bytes));
     }
 
     /// An acquire of device scope: drops everything that the L2 has too (M18). Outstanding misses serve the

@@ -425,6 +425,11 @@ impl Slice {
         self.data = data;
     }
 
+    /// Removes its lines, whose dirty bytes device memory has.
+    pub(super) fn empty(&mut self) {
+        self.cache.empty(|frame| self.dirty[frame.index()] = 0);
+    }
+
     fn room_to_memory(&self) -> usize {
         self.spec.to_memory_capacity - self.to_memory.len()
     }

@@ -116,6 +116,11 @@ impl Bank {
         }
     }
 
+    /// Removes its lines, whose bytes device memory has.
+    pub(super) fn empty(&mut self) {
+        self.cache.empty(|frame| self.dirty[frame.index()] = 0);
+    }
+
     pub(super) fn counters(&self) -> &L3Counters {
         &self.counters
     }

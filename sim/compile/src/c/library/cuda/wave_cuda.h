@@ -136,9 +136,22 @@ static const __device__ int warpSize = 32;
 WAVE_CUDA_FN void __threadfence() { asm volatile("membar.gl;" ::: "memory"); }
 WAVE_CUDA_FN void __threadfence_block() { asm volatile("membar.cta;" ::: "memory"); }
 WAVE_CUDA_FN void __threadfence_system() { asm volatile("membar.sys;" ::: "memory"); }
-WAVE_CUDA_FN int __syncthreads_count(int p) { return __nvvm_bar0_popc(p); }
-WAVE_CUDA_FN int __syncthreads_and(int p) { return __nvvm_bar0_and(p); }
-WAVE_CUDA_FN int __syncthreads_or(int p) { return __nvvm_bar0_or(p); }
+// For clang 14, the builtin functions of barriers leave shared variables that only one file knows alone: a load behind a
+// barrier then gives what was there before it.
+WAVE_CUDA_FN void wave_cuda_memory() { asm volatile("" ::: "memory"); }
+WAVE_CUDA_FN void wave_cuda_syncthreads() { asm volatile("bar.sync 0;" ::: "memory"); }
+#define __syncthreads wave_cuda_syncthreads
+#define WAVE_CUDA_BARRIER(name, builtin)                                                                           \
+    WAVE_CUDA_FN int name(int p) {                                                                                 \
+        wave_cuda_memory();                                                                                        \
+        int all = builtin(p);                                                                                      \
+        wave_cuda_memory();                                                                                        \
+        return all;                                                                                                \
+    }
+WAVE_CUDA_BARRIER(__syncthreads_count, __nvvm_bar0_popc)
+WAVE_CUDA_BARRIER(__syncthreads_and, __nvvm_bar0_and)
+WAVE_CUDA_BARRIER(__syncthreads_or, __nvvm_bar0_or)
+#undef WAVE_CUDA_BARRIER
 WAVE_CUDA_FN void __syncwarp(unsigned mask = 0xffffffffu) { asm volatile("bar.warp.sync %0;" ::"r"(mask) : "memory"); }
 
 #include "wave_cuda_math.h"

@@ -97,7 +97,8 @@ WAVE_CL size_t get_global_linear_id(void) {
 }
 
 WAVE_CL __attribute__((convergent)) void barrier(cl_mem_fence_flags flags) {
-    __nvvm_bar_sync(0);
+    // For clang 14, the builtin function leaves local variables that only one file knows alone.
+    __asm__ volatile("bar.sync 0;" ::: "memory");
     if (flags & CLK_GLOBAL_MEM_FENCE) __asm__ volatile("membar.cta;" ::: "memory");
 }
 WAVE_CL __attribute__((convergent)) void work_group_barrier(cl_mem_fence_flags flags) { barrier(flags); }
