@@ -96,6 +96,7 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
             f64_instructions: settings.f64_instructions,
             stack: pointer.map(|pointer| Stack { pointer, bytes, start: heap.map(|heap| heap.start) }),
             data: start.segments.clone(),
+            lift_loads: source.is_ptx(),
             ..Options::default()
         };
         match backend::compile(&source.module, kernel.function, &options) {

@@ -10,6 +10,7 @@
 mod code;
 mod emit;
 mod flow;
+mod lift;
 mod liveness;
 mod moves;
 mod nesting;
@@ -56,6 +57,8 @@ pub struct Options {
     pub traps: Option<Traps>,
     /// Private memory of a thread for the frames of recursion, bytes: of each cycle of functions that call one another.
     pub frame_bytes: u32,
+    /// Loads of device memory come ahead of the work in front of them, so that a wave waits for several at once.
+    pub lift_loads: bool,
     /// Where data segments lie in device memory that are not copied at the start, but by `memory_init`: a launch has to
     /// put them there.
     pub data: Vec<(DataId, u32)>,
@@ -84,6 +87,7 @@ impl Default for Options {
             inline: Inline::default(),
             traps: None,
             frame_bytes: 1024,
+            lift_loads: false,
             data: Vec::new(),
         }
     }
@@ -182,6 +186,7 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
         nesting: SecondaryMap::with_default(options.nesting),
         base: None,
         lanes: options.lanes,
+        lift_loads: options.lift_loads,
     };
     if options_of_passes.private.is_some() || lowered.order.iter().any(uses_base) {
         wish.base = Some(arguments as u8);
@@ -250,6 +255,8 @@ struct Wish {
     base: Option<u8>,
     /// Lanes for which private memory has room.
     lanes: u32,
+    /// Loads are lifted.
+    lift_loads: bool,
 }
 
 /// Why there are no functions.
@@ -297,13 +304,25 @@ fn functions(lowered: &Lowered, wish: &Wish) -> Result<Functions, Failed> {
         let selected = select::select(known, function, is_kernel, wish.nesting[id]);
         let mut selected = selected.map_err(|(place, reason)| wrong(place, reason))?;
         nested[id] = Nesting::of(&selected.code);
-        let (needed, convention) =
-            registers::assign(&mut selected, wish.registers).map_err(|failed| match failed {
-                registers::Failed::PrivateBase => Failed::PrivateBase,
-                registers::Failed::Registers(needed) => {
-                    wrong(function.at, Reason::Registers { needed, limit: wish.registers })
-                }
-            })?;
+        let lifted = if wish.lift_loads { lift::lifted(&selected, wish.registers) } else { None };
+        // Values that go to memory for the sake of loads cost more than they give.
+        let lifted = lifted.and_then(|mut lifted| {
+            let assigned = registers::assign(&mut lifted, wish.registers).ok()?;
+            (lifted.spill_words == selected.spill_words).then_some((lifted, assigned))
+        });
+        let assigned = match lifted {
+            Some((lifted, assigned)) => {
+                selected = lifted;
+                Ok(assigned)
+            }
+            None => registers::assign(&mut selected, wish.registers),
+        };
+        let (needed, convention) = assigned.map_err(|failed| match failed {
+            registers::Failed::PrivateBase => Failed::PrivateBase,
+            registers::Failed::Registers(needed) => {
+                wrong(function.at, Reason::Registers { needed, limit: wish.registers })
+            }
+        })?;
         registers = registers.max(needed);
         conventions[id] = Some(convention);
         functions.push((id, selected.code));

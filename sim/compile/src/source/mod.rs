@@ -263,6 +263,11 @@ impl Source {
         self.ptx.iter().any(|kernel| kernel.kernel.function == function && kernel.needs_warps)
     }
 
+    /// True if it came as PTX, whose compilers leave the order of instructions to those who know the machine.
+    pub(crate) fn is_ptx(&self) -> bool {
+        !self.ptx.is_empty()
+    }
+
     /// The kernels that the module exports, and what they state.
     pub(crate) fn kernels(&self) -> Vec<ExportedKernel> {
         match (self.shader.as_slice(), self.ptx.as_slice()) {

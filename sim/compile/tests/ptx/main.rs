@@ -3,6 +3,7 @@
 
 mod control;
 mod device_library;
+mod lifted;
 mod machine;
 mod mutations;
 mod random;
