@@ -213,13 +213,16 @@ HOTSPOT_HEAT = make_field(HOTSPOT["rows"], 1, 323.0, 341.0)
 HOTSPOT_POWER = make_field(HOTSPOT["rows"], 1, 0.0, 0.01)
 
 
-def check_hotspot(output):
-    rows, heat = HOTSPOT["rows"], HOTSPOT_HEAT
+def hotspot_factors(rows):
+    """Conductances along the chip and across it, and the change of temperature by a unit of power in a step."""
     width = 0.016 / rows
     capacity = 0.5 * 1.75e6 * 0.0005 * width * width
-    along = 1 / (1 / (2.0 * 100 * 0.0005))
-    across = 1 / (0.0005 / (100 * width * width))
-    step = 0.001 / (3.0e6 / (0.5 * 0.0005 * 1.75e6)) / capacity
+    return 2.0 * 100 * 0.0005, 100 * width * width / 0.0005, 0.001 / (3.0e6 / (0.5 * 0.0005 * 1.75e6)) / capacity
+
+
+def check_hotspot(output):
+    rows, heat = HOTSPOT["rows"], HOTSPOT_HEAT
+    along, across, step = hotspot_factors(rows)
     for _ in range(HOTSPOT["steps"]):
         new = []
         for y in range(rows):

@@ -27,7 +27,8 @@ if [ "${1:-}" = --one ]; then
     # Stable Rust reports the time of a test only to those who say that they know the flag to be unstable. The variable
     # reaches the test executable and not the compiler, so the build is that of stable Rust.
     # Two tests of it at a time: some wait for a browser, or for a signal.
-    { time RUST_TEST_THREADS=2 RUSTC_BOOTSTRAP=1 "${on[@]}" "$executable" -Z unstable-options --report-time >"$log" 2>&1; } 2>"$log.time"
+    export RUST_TEST_THREADS=2 RUSTC_BOOTSTRAP=1
+    { time "${on[@]}" "$executable" -Z unstable-options --report-time >"$log" 2>&1; } 2>"$log.time"
     code=$?
     (
         flock 9

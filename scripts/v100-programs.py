@@ -38,7 +38,8 @@ import sys
 import time
 
 from suites import (
-    CRandom, Mismatch, Output, compare, edit, first_error, last_line, numbers, own_exit_code, own_message, single, stop,
+    CRandom, Mismatch, Output, compare, edit, first_error, hotspot_factors, last_line, numbers, own_exit_code,
+    own_message, single, stop,
 )
 
 FILE = "scripts/v100-programs.py"
@@ -199,10 +200,7 @@ def check_hotspot(output):
     """Compares every 31st value with a computation in double precision."""
     rows = HOTSPOT_ROWS
     heat, power = numbers(output.file("temp_1024")), numbers(output.file("power_1024"))
-    width = 0.016 / rows
-    capacity = 0.5 * 1.75e6 * 0.0005 * width * width
-    along, across = 2.0 * 100 * 0.0005, 100 * width * width / 0.0005
-    step = 0.001 / (3.0e6 / (0.5 * 0.0005 * 1.75e6)) / capacity
+    along, across, step = hotspot_factors(rows)
 
     def value(time, y, x):
         y, x = min(max(y, 0), rows - 1), min(max(x, 0), rows - 1)
