@@ -155,10 +155,14 @@ fn works(
 fn programs(folder: &Path) -> Result<ProgramRuns, Vec<Diagnostic>> {
     let of =
         |error: std::io::Error| vec![Diagnostic::error(format!("--runs: `{}`: {error}", folder.display()))];
+    let entries = std::fs::read_dir(folder).map_err(of)?;
+    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| Ok(entry?.path())).collect();
+    let mut paths = paths.map_err(of)?;
+    // The first mistake is the same on every host.
+    paths.sort();
     let mut runs = ProgramRuns::default();
     let mut is_empty = true;
-    for entry in std::fs::read_dir(folder).map_err(of)? {
-        let path = entry.map_err(of)?.path();
+    for path in paths {
         let (Some(program), true) = (path.file_stem(), path.extension().is_some_and(|e| e == "json")) else {
             continue;
         };
