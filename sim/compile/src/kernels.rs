@@ -9,6 +9,7 @@ use crate::ir::interpret::{Instance, Limits, Linked};
 use crate::ir::{
     Constant, DataId, Exported, FunctionId, GlobalId, MemoryId, Module, Operation, Place, Space, Type,
 };
+use crate::lower::Unroll;
 use crate::lower::private::Stack;
 use crate::lower::reached;
 use crate::pointers::pointers;
@@ -96,7 +97,7 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
             f64_instructions: settings.f64_instructions,
             stack: pointer.map(|pointer| Stack { pointer, bytes, start: heap.map(|heap| heap.start) }),
             data: start.segments.clone(),
-            lift_loads: source.is_ptx(),
+            unroll: if source.is_ptx() { Unroll::Counted } else { Unroll::Bounded },
             ..Options::default()
         };
         match backend::compile(&source.module, kernel.function, &options) {

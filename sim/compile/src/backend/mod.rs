@@ -10,19 +10,19 @@
 mod code;
 mod emit;
 mod flow;
-mod lift;
 mod liveness;
 mod moves;
 mod nesting;
 mod private;
 mod registers;
+mod schedule;
 mod select;
 
 use crate::error::{CompileError, Reason};
 use crate::ir::{Constant, DataId, FunctionId, GlobalId, Memory, Module, Operation, Place, Space, Trap};
 use crate::lower::instance::{FRAME_BYTES, Instances};
 use crate::lower::private::{Plan, Stack};
-use crate::lower::{Inline, LowerOptions, Lowered, Traps, lower, without_cycles};
+use crate::lower::{Inline, LowerOptions, Lowered, Traps, Unroll, lower, without_cycles};
 use code::Conventions;
 use cranelift_entity::SecondaryMap;
 use nesting::Nesting;
@@ -57,8 +57,8 @@ pub struct Options {
     pub traps: Option<Traps>,
     /// Private memory of a thread for the frames of recursion, bytes: of each cycle of functions that call one another.
     pub frame_bytes: u32,
-    /// Loads of device memory come ahead of the work in front of them, so that a wave waits for several at once.
-    pub lift_loads: bool,
+    /// Which loops are unrolled.
+    pub unroll: Unroll,
     /// Where data segments lie in device memory that are not copied at the start, but by `memory_init`: a launch has to
     /// put them there.
     pub data: Vec<(DataId, u32)>,
@@ -87,7 +87,7 @@ impl Default for Options {
             inline: Inline::default(),
             traps: None,
             frame_bytes: 1024,
-            lift_loads: false,
+            unroll: Unroll::default(),
             data: Vec::new(),
         }
     }
@@ -168,6 +168,7 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
         f64_instructions: options.f64_instructions,
         inline: options.inline,
         data: options.data.clone(),
+        unroll: options.unroll,
     };
     let lowered = lower(module, entry, &options_of_passes)?;
     let function = lowered.entry();
@@ -186,7 +187,6 @@ pub fn compile(module: &Module, entry: FunctionId, options: &Options) -> Result<
         nesting: SecondaryMap::with_default(options.nesting),
         base: None,
         lanes: options.lanes,
-        lift_loads: options.lift_loads,
     };
     if options_of_passes.private.is_some() || lowered.order.iter().any(uses_base) {
         wish.base = Some(arguments as u8);
@@ -255,8 +255,6 @@ struct Wish {
     base: Option<u8>,
     /// Lanes for which private memory has room.
     lanes: u32,
-    /// Loads are lifted.
-    lift_loads: bool,
 }
 
 /// Why there are no functions.
@@ -304,15 +302,15 @@ fn functions(lowered: &Lowered, wish: &Wish) -> Result<Functions, Failed> {
         let selected = select::select(known, function, is_kernel, wish.nesting[id]);
         let mut selected = selected.map_err(|(place, reason)| wrong(place, reason))?;
         nested[id] = Nesting::of(&selected.code);
-        let lifted = if wish.lift_loads { lift::lifted(&selected, wish.registers) } else { None };
-        // Values that go to memory for the sake of loads cost more than they give.
-        let lifted = lifted.and_then(|mut lifted| {
-            let assigned = registers::assign(&mut lifted, wish.registers).ok()?;
-            (lifted.spill_words == selected.spill_words).then_some((lifted, assigned))
+        let scheduled = schedule::scheduled(&selected, wish.registers);
+        // Values that go to memory for the sake of the order cost more than it gives.
+        let scheduled = scheduled.and_then(|mut scheduled| {
+            let assigned = registers::assign(&mut scheduled, wish.registers).ok()?;
+            (scheduled.spill_words == selected.spill_words).then_some((scheduled, assigned))
         });
-        let assigned = match lifted {
-            Some((lifted, assigned)) => {
-                selected = lifted;
+        let assigned = match scheduled {
+            Some((scheduled, assigned)) => {
+                selected = scheduled;
                 Ok(assigned)
             }
             None => registers::assign(&mut selected, wish.registers),

@@ -27,6 +27,7 @@ mod simplify;
 mod switches;
 #[cfg(test)]
 mod tests;
+mod unroll;
 mod unused;
 mod wide;
 
@@ -34,6 +35,7 @@ pub use inline::Inline;
 pub use record::Traps;
 pub(crate) use runtime::reached;
 pub(crate) use simplify::opposite;
+pub use unroll::Unroll;
 
 use crate::error::{CompileError, Reason};
 use crate::ir::dominance::Dominance;
@@ -58,6 +60,8 @@ pub struct LowerOptions {
     pub inline: Inline,
     /// Where data segments lie in device memory that are not copied at the start.
     pub data: Vec<(DataId, u32)>,
+    /// Which loops are unrolled.
+    pub unroll: Unroll,
 }
 
 /// A module in the form that the back end takes.
@@ -136,7 +140,7 @@ pub fn lower(module: &Module, entry: FunctionId, options: &LowerOptions) -> Resu
         let function = &mut module.functions[id];
         let mut function =
             std::mem::replace(function, Function::new(None, Signature::default(), function.at));
-        let changed = to_words(&module, &mut function, id == entry, options.private.as_ref());
+        let changed = to_words(&module, &mut function, id == entry, options);
         module.functions[id] = function;
         changed.map_err(|(place, reason)| CompileError::new(&module, id, place, reason))?;
     }
@@ -148,10 +152,13 @@ fn to_words(
     module: &Module,
     function: &mut Function,
     is_entry: bool,
-    plan: Option<&private::Plan>,
+    options: &LowerOptions,
 ) -> Result<(), (Place, Reason)> {
     clean(function);
-    if let Some(plan) = plan {
+    if unroll::unroll(module, function, options.unroll) {
+        clean(function);
+    }
+    if let Some(plan) = &options.private {
         private::lower(module, function, plan);
         simplify::simplify(function);
     }

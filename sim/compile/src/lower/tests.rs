@@ -188,6 +188,25 @@ fn switches_and_loops_with_two_entries() {
 }
 
 #[test]
+fn loops_with_several_rounds_at_once() {
+    let unrolled = std::cell::Cell::new(0);
+    for shape in shapes() {
+        hold(shape, 150, false, |module| {
+            let mut module = without_globals(module, INLINE[0]);
+            let mut function = module.functions[FunctionId::new(0)].clone();
+            clean(&mut function);
+            let any = unroll::unroll(&module, &mut function, Unroll::Bounded);
+            unrolled.set(unrolled.get() + u32::from(any));
+            // Whatever follows from constants in each round.
+            clean(&mut function);
+            module.functions[FunctionId::new(0)] = function;
+            module
+        });
+    }
+    assert!(unrolled.get() > 100, "{} functions have loops that are unrolled", unrolled.get());
+}
+
+#[test]
 fn all_of_it() {
     for shape in shapes() {
         for inline in INLINE {

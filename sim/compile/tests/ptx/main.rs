@@ -3,12 +3,12 @@
 
 mod control;
 mod device_library;
-mod lifted;
 mod machine;
 mod mutations;
 mod random;
 mod refused;
 mod round_trip;
 mod roundings;
+mod scheduled;
 mod suite;
 mod values;

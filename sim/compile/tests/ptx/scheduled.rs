@@ -1,4 +1,4 @@
-//! Loads that come ahead of the work in front of them.
+//! The order of instructions: loads that are under way at once, and accesses that keep their order.
 
 use crate::machine::{BUFFERS, Run, program, rendered, run};
 use wave_isa::program::disassemble;
@@ -61,11 +61,23 @@ fn loads_are_on_their_way_at_once() {
 }
 
 #[test]
-fn loads_do_not_pass_writes_barriers_and_branches() {
-    // A store of device memory, to where the next load reads.
-    let stores = sum("st.global.u32 [%rd0], %r9;");
-    assert!(order(&stores).starts_with("lslmslms"), "{}", order(&stores));
-    sums_are_right(&stores, |sum| sum);
+fn loads_pass_stores_to_other_bytes_only() {
+    // The store is 128 bytes or more before what the loads after it read.
+    let apart = sum("st.global.u32 [%rd0], %r9;");
+    assert!(order(&apart).starts_with("llllllll"), "{}", order(&apart));
+    sums_are_right(&apart, |sum| sum);
+    // The same address, which only the launch tells.
+    let unknown = sum("shr.u32 %r2, %r0, 31; cvt.u64.u32 %rd2, %r2; add.s64 %rd2, %rd0, %rd2;\n\
+                       st.global.u32 [%rd2], %r9;");
+    assert!(order(&unknown).starts_with("lslmslms"), "{}", order(&unknown));
+    sums_are_right(&unknown, |sum| sum);
+    // Half of the word that the next load reads.
+    let next = sum("st.global.u16 [%rd0+130], %r2; ld.global.u32 %r2, [%rd0+128];");
+    assert!(order(&next).starts_with("lsl"), "{}", order(&next));
+}
+
+#[test]
+fn loads_do_not_pass_atomics_barriers_and_branches() {
     for between in ["bar.sync 0;", "membar.gl;", "atom.global.add.u32 %r2, [%rd0+2048], 1;"] {
         let text = sum(between);
         // The first multiplication is by 1.

@@ -1,0 +1,175 @@
+//! Order of the instructions of a run: list scheduling by the longest path.
+//!
+//! A machine executes in order, so a wave waits at the first instruction whose operands are not there, although later
+//! instructions could execute. The scheduler moves independent work into such gaps: loads of device memory come first
+//! with the instructions that compute their addresses, so that several are under way at once, and results are read as
+//! late as possible. Instructions stay within their run: no control flow, call, barrier, fence or trap is passed. Writes
+//! of a memory keep their order, loads pass no write that may concern the same bytes. So an access happens exactly if it
+//! happened before, and has the same value.
+//!
+//! The order is that of list scheduling: of the instructions whose operands are there, the one comes next whose longest
+//! path of latencies to the end of the run is longest. Where more registers would be live than are free of cost, the one
+//! comes next that leaves the fewest live. A run keeps its order if the new one is not shorter by the same latencies.
+
+mod dependences;
+mod pressure;
+
+use super::code::{Code, Selected};
+use super::liveness::{Set, walk};
+use dependences::{Constants, Edge, dependences};
+use pressure::{Pressure, Values};
+use wave_isa::Op;
+use wave_isa::table::ExecClass;
+
+/// Instructions of a run that are scheduled together; longer runs are cut, so that time grows with length only.
+const WINDOW: usize = 512;
+/// Live rows that cost nothing: with so many registers of a thread, all waves of most machines fit.
+const FREE_ROWS: u32 = 32;
+/// Rows that may be live beyond the most that are live anyway.
+const MORE_ROWS: u32 = 8;
+
+/// The function in its new order, if it is another. At most `limit` rows are live at once.
+pub(super) fn scheduled(selected: &Selected, limit: u32) -> Option<Selected> {
+    let runs = runs(&selected.code);
+    let mut wanted: Vec<Set> = Vec::with_capacity(runs.len());
+    let mut most = FREE_ROWS;
+    walk(&selected.code, selected.registers.len(), |place, set| {
+        most = most.max(set.iter().map(|number| u32::from(selected.registers[number as usize].rows)).sum());
+        // From the last instruction to the first.
+        if runs.get(runs.len() - 1 - wanted.len()).is_some_and(|run| run.end == place + 1) {
+            wanted.push(set.clone());
+        }
+    });
+    let limit = (most + MORE_ROWS).min(limit.saturating_sub(MORE_ROWS));
+    let constants = Constants::of(selected);
+    let mut found: Option<Selected> = None;
+    for (range, wanted) in runs.into_iter().zip(wanted.into_iter().rev()) {
+        let run = Run::new(selected, &selected.code[range.clone()], &wanted, &constants);
+        if let Some(order) = run.order(limit) {
+            let code = &mut found.get_or_insert_with(|| selected.clone()).code;
+            let order = order.into_iter().map(|place| selected.code[range.start + place].clone());
+            code.splice(range.clone(), order);
+        }
+    }
+    found
+}
+
+/// Runs of three instructions or more.
+fn runs(code: &[Code]) -> Vec<std::ops::Range<usize>> {
+    let mut runs = Vec::new();
+    let mut start = 0;
+    for end in 0..=code.len() {
+        let ends = code.get(end).is_none_or(ends_run);
+        if !ends && end - start < WINDOW {
+            continue;
+        }
+        if end - start >= 3 {
+            runs.push(start..end);
+        }
+        start = if ends { end + 1 } else { end };
+    }
+    runs
+}
+
+/// True for an instruction that no other passes.
+fn ends_run(code: &Code) -> bool {
+    code.is_structure()
+        || matches!(code.op, Op::Break | Op::Continue | Op::Halt)
+        || code.trap.is_some()
+        || code.transfer.is_some()
+}
+
+/// Cycles from the issue of an instruction to that of one that reads its result, on a machine of the usual kind
+/// (`configs/gpu.ron`; a load of device memory that hits in the L2).
+fn latency(code: &Code) -> u32 {
+    if code.written().is_none() && code.written_predicate().is_none() {
+        return 1;
+    }
+    match code.op.info().class {
+        ExecClass::DeviceMemory => 200,
+        ExecClass::LocalMemory => 20,
+        ExecClass::IntDiv | ExecClass::Fp32Div => 24,
+        ExecClass::Fp64Div => 36,
+        ExecClass::Fp64 | ExecClass::Sfu | ExecClass::Wave => 8,
+        ExecClass::Mma => 12,
+        ExecClass::IntMul | ExecClass::Fp32 | ExecClass::Fp16 | ExecClass::Convert => 5,
+        _ => 4,
+    }
+}
+
+/// Instructions in a row.
+struct Run<'s> {
+    code: &'s [Code],
+    /// For each, those that have to come after it.
+    after: Vec<Vec<Edge>>,
+    /// For each, the number of those before it.
+    before: Vec<u32>,
+    values: Values,
+}
+
+impl<'s> Run<'s> {
+    fn new(selected: &Selected, code: &'s [Code], wanted: &Set, constants: &Constants) -> Run<'s> {
+        let after = dependences(selected, code, constants);
+        let mut before = vec![0; code.len()];
+        after.iter().flatten().for_each(|edge| before[edge.to] += 1);
+        Run { code, after, before, values: Values::of(selected, code, wanted) }
+    }
+
+    /// The new order, if it is shorter.
+    fn order(&self, limit: u32) -> Option<Vec<usize>> {
+        let count = self.code.len();
+        let mut heights = vec![0; count];
+        for place in (0..count).rev() {
+            let below = self.after[place].iter().map(|edge| edge.latency + heights[edge.to]);
+            heights[place] = below.max().unwrap_or(0).max(latency(&self.code[place]));
+        }
+        let mut before = self.before.clone();
+        let mut start = vec![0; count];
+        let mut ready: Vec<usize> = (0..count).filter(|&place| before[place] == 0).collect();
+        let mut pressure = Pressure::new(&self.values);
+        let mut order = Vec::with_capacity(count);
+        let mut now = 0;
+        while !ready.is_empty() {
+            let grows = |place: usize| pressure.growth(&self.values, place);
+            let fits = |place: usize| pressure.rows as i32 + grows(place) <= limit as i32;
+            let best = (0..ready.len()).max_by_key(|&at| {
+                let place = ready[at];
+                // Of those that fit, those whose operands are there, and of these the longest path.
+                let wait = std::cmp::Reverse(start[place].max(now) - now);
+                let first = std::cmp::Reverse(place);
+                if fits(place) {
+                    (1, 0, wait, heights[place], first)
+                } else {
+                    (0, -grows(place), wait, heights[place], first)
+                }
+            });
+            let place = ready.swap_remove(best.expect("there is one"));
+            now = now.max(start[place]) + 1;
+            pressure.place(&self.values, place);
+            order.push(place);
+            for edge in &self.after[place] {
+                start[edge.to] = start[edge.to].max(now - 1 + edge.latency);
+                before[edge.to] -= 1;
+                if before[edge.to] == 0 {
+                    ready.push(edge.to);
+                }
+            }
+        }
+        let was: Vec<usize> = (0..count).collect();
+        (self.cycles(&order) < self.cycles(&was)).then_some(order)
+    }
+
+    /// Cycles until all results are there, if a wave is alone.
+    fn cycles(&self, order: &[usize]) -> u32 {
+        let mut start = vec![0; order.len()];
+        let (mut now, mut end) = (0, 0);
+        for &place in order {
+            now = start[place].max(now) + 1;
+            end = end.max(now - 1 + latency(&self.code[place]));
+            for edge in &self.after[place] {
+                start[edge.to] = start[edge.to].max(now - 1 + edge.latency);
+            }
+        }
+        end
+    }
+}
