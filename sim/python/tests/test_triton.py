@@ -1,5 +1,5 @@
-"""Kernels of Triton on the simulator. They need Triton itself: `PYTHON=env/bin/python scripts/test-python.sh`, where
-`pip install triton` has installed it."""
+"""Kernels of Triton on the simulator. The tests need Triton: `PYTHON=env/bin/python scripts/test-python.sh`, where
+`env/bin/pip install triton==3.9.*` has installed it."""
 
 import importlib.util
 import subprocess
@@ -140,6 +140,21 @@ class Kernels(InFolder):
         properties = driver.utils.get_device_properties(0)
         self.assertEqual(properties["multiprocessor_count"], self.device.config.get("cores"))
 
+    def test_configurations_that_do_not_fit_are_left_out(self):
+        a, c = np.ones((32, 32), np.float32), np.zeros((32, 32), np.float32)
+        grid = lambda meta: (32 // meta["TILE"], 32 // meta["TILE"])  # noqa: E731
+        kernels.tuned_product[grid](a, a, c, 32)
+        np.testing.assert_array_equal(c, 32)
+        # Four waves of the large tile need more registers than a core of `tiny` has.
+        self.assertEqual(kernels.tuned_product.best_config.kwargs["TILE"], 16)
+        self.assertEqual(len(self.device.trials), 1)
+
+    def test_a_kernel_that_faults(self):
+        with self.assertRaises(ws.Fault) as caught:
+            kernels.through_a_table[1,](np.array([0xFFFF_0000]), np.zeros(1, np.float32), COUNT=1)
+        self.assertIn("triton_kernels.py", caught.exception.file)
+        self.assertEqual(self.device.results, [])
+
     def test_wrong_input(self):
         x = np.zeros(4, np.float32)
         with self.assertRaises(ws.Error) as caught:
@@ -203,6 +218,7 @@ class Devices(InFolder):
         said = python(text)
         self.assertEqual(said.strip(), "Triton 2.1.0 is not supported | the versions 3.6 to 3.9 are")
 
+    @unittest.skipUnless(HAS_TRITON and triton.__version__.startswith("3.9."), "its cycles are those of Triton 3.9")
     def test_the_page(self):
         blocks = PAGE.read_text().split("```python\n")
         self.assertGreater(len(blocks), 1)

@@ -73,6 +73,11 @@ def tuned_count(total, n, BLOCK: tl.constexpr):
     tl.atomic_add(total + tl.arange(0, BLOCK) % n, 1)
 
 
+tuned_product = triton.autotune(
+    [triton.Config({"TILE": tile}, num_warps=warps) for tile, warps in ((32, 4), (16, 1))], key=["n"]
+)(product)
+
+
 @triton.heuristics({"BLOCK": lambda arguments: triton.next_power_of_2(arguments["n"])})
 @triton.jit
 def with_heuristics(x, n, BLOCK: tl.constexpr):

@@ -42,7 +42,8 @@ def check_block(entry: Entry, block: tuple[int, int, int]) -> None:
         message = f"kernel `{name}` needs workgroups of ({needs}) threads, and {block} are asked for"
         raise wrong(message, "the kernel states the size: `.reqntid`")
     if entry.most_threads is not None and threads > entry.most_threads:
-        message = f"kernel `{name}` takes workgroups of {entry.most_threads} threads at most, and {threads} are asked for"
+        most = entry.most_threads
+        message = f"kernel `{name}` takes workgroups of {most} threads at most, and {threads} are asked for"
         raise wrong(message, "the kernel states the limit: `.maxntid`, which is `__launch_bounds__` in CUDA C++")
 
 
@@ -57,8 +58,8 @@ def launch(
     dynamic_shared: int,
     options: Mapping[str, Any],
 ) -> Result:
-    """Runs a kernel. Arrays of the host are copied to the device before and back afterwards. All device arrays are there,
-    since a kernel may find the address of one in another."""
+    """Runs a kernel. Arrays of the host are copied to the device before and back afterwards. All device arrays are in
+    device memory, since a kernel may find the address of one in another."""
     kernel = _with_dynamic_shared(kernel, ptx, dynamic_shared)
     with HostMemory(value for value in values if isinstance(value, HostArray)) as memory:
         words = words_of(entry, values, memory)

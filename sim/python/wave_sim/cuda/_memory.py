@@ -27,8 +27,7 @@ def rounded(bytes_: int, unit: int = ALIGNMENT) -> int:
 
 
 class Space:
-    """The addresses that are taken. All launches of the process share them, so that an array has the same address on every
-    machine."""
+    """The addresses that are taken. All launches of the process share them: an array has one address on every machine."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -84,8 +83,8 @@ SPACE = Space()
 
 
 class DeviceArray:
-    """An array in device memory. It stays there over launches, at one address, until Python deletes it. Launches on every
-    machine see it: `to_device` and `empty` make one."""
+    """An array that stays in device memory over launches, at one address, until Python deletes it. Launches on every
+    machine see the array. `to_device` and `empty` make one."""
 
     def __init__(self, shape: int | Iterable[int], dtype: Any):
         #: The type of its elements.
@@ -132,7 +131,8 @@ class DeviceArray:
     def _check_like(self, array: numpy.ndarray[Any, Any]) -> None:
         if array.shape != self.shape or array.dtype != self.dtype:
             message = (
-                f"the device array has the shape {self.shape} of {self.dtype}, and the array {array.shape} of {array.dtype}"
+                f"the device array has the shape {self.shape} of {self.dtype}, "
+                f"and the array {array.shape} of {array.dtype}"
             )
             raise wrong(message, "a copy does not convert: use `astype` and `reshape` first")
 
@@ -193,7 +193,7 @@ class HostArray:
     root: int
     is_writable: bool
     is_contiguous: bool
-    #: What keeps the bytes alive.
+    #: The object that keeps the bytes alive.
     owner: Any
 
 
@@ -220,7 +220,8 @@ def host_array(value: Any, what: str) -> HostArray:
     if value.dtype.hasobject:
         raise wrong(f"{what} is an array with objects of Python, and not numbers", "convert it: `astype`")
     if not value.dtype.isnative:
-        raise wrong(f"{what} is an array of {value.dtype.str}, whose bytes have another order", "convert it: `astype`")
+        message = f"{what} is an array of {value.dtype.str}, whose bytes have another order"
+        raise wrong(message, "convert it: `astype`")
     pointer = value.ctypes.data
     reach = [(size - 1) * step for size, step in zip(value.shape, value.strides)] if value.size else []
     start = pointer + sum(step for step in reach if step < 0)
@@ -233,8 +234,8 @@ def host_array(value: Any, what: str) -> HostArray:
 
 
 class HostMemory:
-    """The arrays of the host that a launch takes: a copy of them in device memory. Arrays that share bytes share them there,
-    too, and the parts of an array lie as far from its beginning as on the host."""
+    """The copy in device memory of the arrays of the host that a launch takes. Arrays that share bytes share them there,
+    too. Parts of an array keep their distance from its beginning."""
 
     def __init__(self, arrays: Iterable[HostArray]):
         self.arrays = [array for array in arrays if array.end > array.start]

@@ -26,7 +26,8 @@ _OPTIONS = set(inspect.signature(run).parameters) - _OWN - {"clang"}
 def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in _OPTIONS:
-            raise TypeError(f"a launch has no option `{name}`; it has config, dynamic_shared, {', '.join(sorted(_OPTIONS))}")
+            known = ", ".join(["config", "dynamic_shared", *sorted(_OPTIONS)])
+            raise TypeError(f"a launch has no option `{name}`; it has {known}")
     return options
 
 
@@ -114,7 +115,8 @@ class Function:
         listed = sizes if isinstance(sizes, tuple) else (sizes,)
         if not 2 <= len(listed) <= 3:
             name = source_name(self.name)
-            raise wrong(f"`{name}[...]` has {len(listed)} parts", f"`{name}[grid, block]`, or `{name}[grid, block, bytes]`")
+            hint = f"`{name}[grid, block]`, or `{name}[grid, block, bytes]`"
+            raise wrong(f"`{name}[...]` has {len(listed)} parts", hint)
         return Configured(self, *listed)
 
     def __call__(
@@ -126,11 +128,12 @@ class Function:
         config: Config | Word | None = None,
         **options: Any,
     ) -> Result:
-        """Launches the kernel and gives its result. An argument is an array of NumPy, which is copied to the device and
-        back, a device array, a number, or the bytes of a structure. `dynamic_shared` are bytes of shared memory, `config`
-        is another machine than the module's, and `options` are those of `wave_sim.run`.
+        """Launches the kernel and returns its result. An argument is an array of NumPy, which is copied to the device and
+        back, a device array, a number, or the bytes of a structure. `dynamic_shared` is a number of bytes. `config`
+        replaces the machine of the module, and `options` are those of `wave_sim.run`.
 
-        Raises `Error` if an argument is wrong, and `Fault` or `Stopped` as `wave_sim.run`; arrays keep what they had then.
+        Raises `Error` if an argument is wrong, and `Fault` or `Stopped` as `wave_sim.run`. Arrays then have their former
+        contents.
         """
         module = self._module
         sizes = sizes_of(grid, "the grid"), sizes_of(block, "the workgroup")

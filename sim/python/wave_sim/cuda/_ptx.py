@@ -126,7 +126,7 @@ def _parameter(declaration: str) -> Parameter:
 
 
 def _variable_bytes(modifiers: str, _name: str, lengths: str, initial: str) -> int:
-    """The most bytes that a variable takes with what its alignment leaves free. 0 for the space of a parameter's pointer."""
+    """The most bytes that a variable takes, with those that its alignment leaves free. 0 for a pointer of a parameter."""
     words = modifiers.split()
     types = [word[1:] for word in words if word[1:] in _BYTES]
     if not types:

@@ -58,7 +58,8 @@ def _value(parameter: Parameter, argument: Any, what: str) -> Value:
             raise wrong(f"{what} is an array whose elements are not contiguous", hint)
         return array
     if parameter.is_structure:
-        message = f"{what} is of the type {type(argument).__name__}, and the parameter is a structure of {parameter.bytes} bytes"
+        kind, size = type(argument).__name__, parameter.bytes
+        message = f"{what} is of the type {kind}, and the parameter is a structure of {size} bytes"
         raise wrong(message, "pass its bytes, a scalar of a structured dtype, or a ctypes.Structure")
     return number(parameter.type, argument, what)
 
@@ -90,7 +91,8 @@ def number(ty: str, value: Any, what: str) -> bytes:
             raise wrong(f"{what} is a float, and the parameter has the type {ty}", "pass an integer")
         return float_bytes(float(value), bits // 8)
     if is_float:
-        raise wrong(f"{what} is the float {float(value)!r}, and the parameter has the type {ty}", "pass an integer: `int(...)`")
+        message = f"{what} is the float {float(value)!r}, and the parameter has the type {ty}"
+        raise wrong(message, "pass an integer: `int(...)`")
     whole = int(value)
     least, most = -(1 << bits - 1), (1 << bits) - 1
     if not least <= whole <= most:
@@ -122,8 +124,8 @@ def words_of(entry: Entry, values: Sequence[Value], memory: HostMemory) -> list[
 
 
 def numba_arguments(*arguments: Any) -> list[Any]:
-    """Arguments for the PTX of a kernel that numba has compiled: an array is seven parameters there or more, among them the
-    number of its elements, its shape and its strides.
+    """Arguments for the PTX of a kernel that numba has compiled. An array is seven parameters there or more, among them
+    the number of its elements, its shape and its strides.
 
         ptx, _ = numba.cuda.compile_ptx(kernel, signature, cc=(7, 5))
         f = wave_sim.cuda.Module(ptx).kernel

@@ -23,7 +23,7 @@ __all__ = ["Device", "device", "use"]
 def device(config: Config | Word | None = None, *, arch: int = 75, **options: Any) -> Device:
     """A device for a `with` block: kernels that Triton launches there run on this machine.
 
-    `arch` is the compute capability that Triton compiles for, times 10: with 75, matrix products are products and sums of
+    `arch` is the compute capability that Triton compiles for, times 10. With 75, matrix products are products and sums of
     the lanes. `options` are those of `wave_sim.run` for every launch, such as `functional=True`."""
     return Device(config, arch=arch, **options)
 

@@ -1,4 +1,4 @@
-"""Arguments of Triton's kernels as the values that the parameters of their PTX take. Triton itself is not needed here."""
+"""Arguments of Triton's kernels as values for the parameters of their PTX. Nothing here needs Triton itself."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def _pointer(argument: Any, what: str) -> Value:
         return bytes(8)
     if isinstance(argument, (int, numpy.integer)):
         return number("u64", argument, what)
-    raise wrong(f"{what} is of the type {type(argument).__name__}, and the kernel takes an address", "pass an array of NumPy")
+    message = f"{what} is of the type {type(argument).__name__}, and the kernel takes an address"
+    raise wrong(message, "pass an array of NumPy")
 
 
 class Pointer:

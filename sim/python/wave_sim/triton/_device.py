@@ -31,7 +31,8 @@ _STACK: list[Device] = []
 def active_device() -> Device:
     """The active device."""
     if not _STACK:
-        raise wrong("no simulated device is active", "`wave_sim.triton.use(\"a100\")`, or `with wave_sim.triton.device(...)`")
+        hint = "`wave_sim.triton.use(\"a100\")`, or `with wave_sim.triton.device(...)`"
+        raise wrong("no simulated device is active", hint)
     return _STACK[-1]
 
 
@@ -184,7 +185,8 @@ def benchmark(
     return_mode: str = "mean",
     **__: object,
 ) -> Any:
-    """`triton.testing.do_bench` in simulated time, ms. A launch is simulated once: every further one takes the same time."""
+    """`triton.testing.do_bench` in simulated time, ms. The function is called once, since further calls take the same
+    time."""
     time = active_device()._time(fn)
     if quantiles is not None:
         return [time] * len(quantiles) if len(quantiles) > 1 else time

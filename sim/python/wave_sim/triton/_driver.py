@@ -50,7 +50,7 @@ class Loaded(NamedTuple):
 
 
 class Utils:
-    """What Triton asks of a GPU before a launch."""
+    """Answers to Triton's questions about a GPU."""
 
     def __init__(self, device: Callable[[], Device]):
         self._device = device
@@ -98,15 +98,15 @@ class Driver(DriverBase):  # type: ignore[misc]
         return False
 
     def map_python_to_cpp_type(self, ty: str) -> str:
-        """Types in C, which nothing here needs."""
+        """The type itself: no code in C is made here."""
         return ty
 
     def get_current_target(self) -> Any:
-        """What Triton compiles for."""
+        """The target of Triton's compiler."""
         return GPUTarget("cuda", self._device().arch, 32)
 
     def get_current_device(self) -> Any:
-        """The key of what Triton keeps for a device."""
+        """The key under which Triton keeps compiled kernels."""
         return self._device()._key
 
     def set_current_device(self, device: Any) -> None:
@@ -127,7 +127,7 @@ class Driver(DriverBase):  # type: ignore[misc]
         return torch.device("cpu")
 
     def get_benchmarker(self) -> Callable[..., Any]:
-        """What `triton.autotune` takes the time with: simulated time."""
+        """The stopwatch of `triton.autotune`, which shows simulated time."""
         from ._device import benchmark
 
         return benchmark

@@ -1,4 +1,4 @@
-"""What of Triton is another thing while a simulated device is active: driver, compiler, binder, autotuner, stopwatch."""
+"""The parts of Triton that are replaced while a device is active: driver, compiler, binder, autotuner, stopwatch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._arguments import specialised
 #: Versions of Triton that this package knows, without their last number.
 OLDEST, NEWEST = (3, 6), (3, 9)
 
-#: What puts the things of Triton back, the last one first.
+#: Functions that put the parts of Triton back, the last one first.
 _UNDO: list[Callable[[], None]] = []
 
 
@@ -82,6 +82,6 @@ def install() -> None:
 
 
 def remove() -> None:
-    """Gives Triton back what it had."""
+    """Puts the parts of Triton back."""
     while _UNDO:
         _UNDO.pop()()
