@@ -132,6 +132,14 @@ class Kernels(InFolder):
         self.assertEqual(time, self.device.trials[0].cycles / (self.device.config.get("core_clock_mhz") * 1000))
         self.assertEqual(triton.testing.do_bench(act, quantiles=[0.5, 0.2, 0.8]), [time] * 3)
         self.assertEqual((y[0], self.device.results), (0, []))
+        # The time of a kernel that is tuned first is that of its best configuration.
+        x, y = np.ones(300, np.float32), np.zeros(300, np.float32)
+        before = len(self.device.trials)
+        time = triton.testing.do_bench(lambda: kernels.tuned[(10,)](x, y, 300, 1.0))
+        trials = [result.cycles for result in self.device.trials[before:]]
+        self.assertEqual(len(trials), 4)
+        self.assertEqual(trials[3], min(trials[:3]))
+        self.assertEqual((time, y[0]), (trials[3] / (self.device.config.get("core_clock_mhz") * 1000), 0))
 
     def test_properties(self):
         driver = triton.runtime.driver.active

@@ -64,7 +64,7 @@ def launch(
     with HostMemory(value for value in values if isinstance(value, HostArray)) as memory:
         words = words_of(entry, values, memory)
         arrays = SPACE.arrays()
-        buffers = {region.address: region.bytes() for region in memory.regions}
+        buffers: dict[str | int, Any] = {region.address: region.bytes() for region in memory.regions}
         buffers.update({array.address: array._contents for array in arrays if array.nbytes})
         result = _run(kernel, entry, config, grid, block, words, buffers, dynamic_shared, options)
         for array in arrays:
@@ -93,7 +93,7 @@ def _run(
     grid: tuple[int, int, int],
     block: tuple[int, int, int],
     words: list[str],
-    buffers: Mapping[int, numpy.ndarray[Any, Any]],
+    buffers: Mapping[str | int, Any],
     dynamic_shared: int,
     options: Mapping[str, Any],
 ) -> Result:

@@ -30,7 +30,8 @@ class Space:
     """The addresses that are taken. All launches of the process share them: an array has one address on every machine."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # Reentrant: the collector may delete an array while addresses are taken.
+        self._lock = threading.RLock()
         self._first = FIRST
         self._taken: dict[int, int] = {}
         self._arrays: weakref.WeakValueDictionary[int, DeviceArray] = weakref.WeakValueDictionary()
@@ -48,12 +49,12 @@ class Space:
         """Takes the lowest addresses where there is room."""
         with self._lock:
             size, at = rounded(max(bytes_, 1)), self._first
-            for start in sorted(self._taken):
+            for start, length in sorted(self._taken.items()):
                 if start - at >= size:
                     break
-                at = max(at, start + self._taken[start])
+                at = max(at, start + length)
             if at + size > END:
-                free = END - self._first - sum(self._taken.values())
+                free = END - self._first - sum(list(self._taken.values()))
                 message = f"{bytes_} bytes do not fit into device memory: {free} of its 4 GiB are free"
                 raise wrong(message, "addresses have 32 bits; delete device arrays, or use less data")
             self._taken[at] = size
@@ -67,7 +68,7 @@ class Space:
     def end(self) -> int:
         """The end of the last addresses that are taken."""
         with self._lock:
-            return max((start + size for start, size in self._taken.items()), default=self._first)
+            return max((start + size for start, size in list(self._taken.items())), default=self._first)
 
     def keep(self, array: DeviceArray) -> None:
         """Remembers an array as long as it lives."""
@@ -252,11 +253,15 @@ class HostMemory:
         self.regions.sort(key=lambda region: region.number)
 
     def __enter__(self) -> HostMemory:
-        for region in self.regions:
-            # The distance from the beginning of the allocation says how the address is aligned.
-            skipped = (region.start - region.root) % ALIGNMENT
-            region.allocated = SPACE.allocate(skipped + region.end - region.start)
-            region.address = region.allocated + skipped
+        try:
+            for region in self.regions:
+                # The distance from the beginning of the allocation says how the address is aligned.
+                skipped = (region.start - region.root) % ALIGNMENT
+                region.allocated = SPACE.allocate(skipped + region.end - region.start)
+                region.address = region.allocated + skipped
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -287,5 +292,6 @@ class _Region:
 
     def bytes(self) -> numpy.ndarray[Any, Any]:
         """Its bytes on the host, not copied."""
-        length = self.end - self.start
-        return numpy.frombuffer((ctypes.c_char * length).from_address(self.start), numpy.uint8)
+        block = (ctypes.c_char * (self.end - self.start)).from_address(self.start)
+        found: numpy.ndarray[Any, Any] = numpy.frombuffer(memoryview(block).cast("B"), numpy.uint8)
+        return found

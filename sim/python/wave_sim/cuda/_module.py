@@ -170,7 +170,7 @@ def _loaded(source: Word, clang: list[str], cuda_compiler: Word | None) -> tuple
         return Kernel.from_source(source, "ptx", name), f"{name}.ptx", source
     extension = Path(word).suffix
     if extension in (".cu", ".cl"):
-        nvcc = None if cuda_compiler in (None, "clang") else os.fspath(cuda_compiler)  # type: ignore[arg-type]
+        nvcc = None if cuda_compiler in (None, "clang") else os.fspath(cuda_compiler)
         ptx, warnings = _wave_sim.ptx(word, clang, nvcc)
         warn(warnings, 4)
         return Kernel.from_source(ptx, "ptx", Path(word).stem), word, ptx

@@ -49,7 +49,7 @@ def _value(parameter: Parameter, argument: Any, what: str) -> Value:
         _check_pointer(parameter, what)
         return argument
     if isinstance(argument, (bytes, bytearray, memoryview, numpy.void, ctypes.Structure)):
-        return _structure(parameter, bytes(argument), what)
+        return _structure(parameter, argument, what)
     if is_host_array(argument):
         array = host_array(argument, what)
         _check_pointer(parameter, what)
@@ -70,7 +70,8 @@ def _check_pointer(parameter: Parameter, what: str) -> None:
         raise wrong(message, "a pointer has 64 bits; pass a number here")
 
 
-def _structure(parameter: Parameter, contents: bytes, what: str) -> bytes:
+def _structure(parameter: Parameter, value: Any, what: str) -> bytes:
+    contents = bytes(value)
     if len(contents) != parameter.bytes:
         message = f"{what} has {len(contents)} bytes, and the parameter {parameter.type} has {parameter.bytes}"
         raise wrong(message, "a structure has the layout of C, with the bytes that its alignment leaves free")
@@ -93,11 +94,12 @@ def number(ty: str, value: Any, what: str) -> bytes:
     if is_float:
         message = f"{what} is the float {float(value)!r}, and the parameter has the type {ty}"
         raise wrong(message, "pass an integer: `int(...)`")
-    whole = int(value)
+    exact: Any = value
+    whole = int(exact)
     least, most = -(1 << bits - 1), (1 << bits) - 1
     if not least <= whole <= most:
         raise wrong(f"{what} is {whole}, and the parameter has the type {ty}", f"{ty} holds {least} to {most}")
-    return (whole & most).to_bytes(bits // 8, "little")
+    return int.to_bytes(whole & most, bits // 8, "little")
 
 
 def float_bytes(value: float, size: int) -> bytes:

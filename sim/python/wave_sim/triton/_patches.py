@@ -44,6 +44,15 @@ def install() -> None:
     if _UNDO:
         return
     _check_version()
+    try:
+        _replace()
+    except BaseException:
+        remove()
+        raise
+
+
+def _replace() -> None:
+    """Replaces the parts of Triton."""
     import triton
     from triton.backends import Backend, backends
     from triton.runtime import autotuner, driver, jit
