@@ -234,6 +234,26 @@ class Arguments(unittest.TestCase):
             module.kernel[1, 1, bytes_](out)
             self.assertEqual(out[0], bytes_)
 
+    def test_values_without_a_register_go_to_memory(self):
+        count = 120
+        names = [f"%v{number}" for number in range(count)]
+        body = ["mov.u32 %r1, %tid.x; mul.wide.u32 %d3, %r1, 4; ld.param.u64 %d1, [from]; add.u64 %d1, %d1, %d3;"]
+        body += [f".reg .b32 %v<{count}>;"]
+        body += [f"ld.global.u32 {name}, [%d1+{4096 * number}];" for number, name in enumerate(names)]
+        # All of them are alive at the barrier.
+        body += ["bar.sync 0; mov.u32 %r2, 0;"]
+        body += [f"mad.lo.u32 %r2, {name}, {number + 1}, %r2;" for number, name in enumerate(names)]
+        body += ["ld.param.u64 %d2, [to]; add.u64 %d2, %d2, %d3; st.global.u32 [%d2], %r2;"]
+        module = module_of(".param .u64 from, .param .u64 to", "\n".join(body), "gpu")
+        values = np.random.default_rng(3).integers(0, 1000, (count, 1024), dtype=np.uint32)
+        for threads, most in ((32, 255), (1024, 64)):
+            out = np.zeros(1024, np.uint32)
+            result = module.kernel[1, threads](values, out)
+            wanted = (values * np.arange(1, count + 1, dtype=np.uint32)[:, None]).sum(axis=0, dtype=np.uint32)
+            np.testing.assert_array_equal(out[:threads], wanted[:threads])
+            self.assertLessEqual(result.launches[0]["registers"], most)
+            self.assertEqual(result.launches[0]["registers"] > 64, threads == 32)
+
     def test_more_memory_than_the_configuration_has(self):
         module = module_of(".param .u64 from, .param .u64 to", COPY)
         large = cuda.empty(80 << 20, np.uint8)

@@ -149,11 +149,11 @@ class Kernels(InFolder):
         self.assertEqual(properties["multiprocessor_count"], self.device.config.get("cores"))
 
     def test_configurations_that_do_not_fit_are_left_out(self):
-        a, c = np.ones((32, 32), np.float32), np.zeros((32, 32), np.float32)
-        grid = lambda meta: (32 // meta["TILE"], 32 // meta["TILE"])  # noqa: E731
-        kernels.tuned_product[grid](a, a, c, 32)
-        np.testing.assert_array_equal(c, 32)
-        # Four waves of the large tile need more registers than a core of `tiny` has.
+        a, c = np.ones((64, 64), np.float32), np.zeros((64, 64), np.float32)
+        grid = lambda meta: (64 // meta["TILE"], 64 // meta["TILE"])  # noqa: E731
+        kernels.tuned_product[grid](a, a, c, 64)
+        np.testing.assert_array_equal(c, 64)
+        # The large tile needs more shared memory than a core of `tiny` has.
         self.assertEqual(kernels.tuned_product.best_config.kwargs["TILE"], 16)
         self.assertEqual(len(self.device.trials), 1)
 

@@ -74,7 +74,7 @@ def tuned_count(total, n, BLOCK: tl.constexpr):
 
 
 tuned_product = triton.autotune(
-    [triton.Config({"TILE": tile}, num_warps=warps) for tile, warps in ((32, 4), (16, 1))], key=["n"]
+    [triton.Config({"TILE": tile}, num_warps=warps) for tile, warps in ((64, 4), (16, 1))], key=["n"]
 )(product)
 
 
