@@ -47,9 +47,8 @@ class Launcher:
             size = getattr(metadata, f"{kind}_scratch_size", None)
             if size is not None:
                 scratch.append(DeviceArray(grid_x * grid_y * grid_z * size, "uint8") if size else bytes(8))
-        for hook in (enter_hook,):
-            if hook is not None:
-                hook(launch_metadata)
+        if enter_hook is not None:
+            enter_hook(launch_metadata)
         threads = metadata.num_warps * metadata.warp_size
         grid = (grid_x, grid_y, grid_z)
         active_device()._launch(function, grid, threads, metadata.shared, [*values, *scratch])
