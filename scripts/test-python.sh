@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tests the Python package: builds the module and the executable that it is compared with, puts the package together in a
 # temporary folder, and runs sim/python/tests. Needs Python 3.10 or newer with NumPy, pandas, matplotlib, nbclient and
-# ipykernel; PYTHON names the interpreter. With a folder it builds nothing and takes what is there, as `cargo test` has it do.
+# ipykernel; PYTHON names the interpreter. Without Triton, the tests of its driver are skipped (docs/triton.md). With a
+# folder it builds nothing and takes what is there, as `cargo test` has it do.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python="$(scripts/python-for-tests.sh)"

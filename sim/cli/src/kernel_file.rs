@@ -16,6 +16,17 @@ use wave_machine::config::Config;
 /// Threads of a workgroup where neither the kernel nor a flag says: as in the reference emulator.
 const DEFAULT_WORKGROUP: [u32; 3] = [32, 1, 1];
 
+/// Registers with which every kernel can be compiled.
+pub(crate) const LEAST_REGISTERS: u32 = 24;
+
+/// Registers that each thread of a workgroup of this size can have.
+pub(crate) fn registers_of_thread(config: &Config, threads: u32) -> u32 {
+    let core = &config.core;
+    let waves = threads.div_ceil(core.wave_width).div_ceil(core.schedulers);
+    let of_scheduler = core.register_file_bytes / core.schedulers / (4 * core.wave_width).max(1);
+    (of_scheduler / waves.max(1)).min(core.max_registers)
+}
+
 /// One launch of a kernel of a file, with a device memory of `bytes` bytes.
 ///
 /// # Errors
@@ -26,7 +37,7 @@ pub(crate) fn kernel_file(
     config: &Config,
     bytes: u64,
 ) -> Result<Work, Vec<Diagnostic>> {
-    let settings = Settings {
+    let mut settings = Settings {
         source: args.source.options(),
         names: args.kernel.iter().cloned().collect(),
         registers: None,
@@ -34,10 +45,16 @@ pub(crate) fn kernel_file(
         heap_bytes: args.heap_bytes,
         f64_instructions: config.capabilities.f64,
     };
-    let (program, mut warnings) = kernels::load(path, &settings)?;
-    let kernel =
-        select_kernel(&program, path, args.kernel.as_deref(), &mut warnings).map_err(|error| vec![error])?;
-    let mut launch = launch(&program, kernel, args, &mut warnings).map_err(|error| vec![error])?;
+    let mut loaded = load(path, &settings, args)?;
+    // As a compiler does that knows the size of the workgroup: values without a register go to memory.
+    let threads = loaded.launch.workgroup.iter().fold(1_u32, |all, &size| all.saturating_mul(size));
+    let room = registers_of_thread(config, threads);
+    if loaded.program.kernels[loaded.kernel].registers > room && room >= LEAST_REGISTERS {
+        settings.registers = Some(room);
+        // A kernel in assembly keeps its registers. A kernel that does not fit is refused with those that it asks for.
+        loaded = load(path, &settings, args).unwrap_or(loaded);
+    }
+    let Loaded { program, kernel, mut launch, warnings } = loaded;
     let mut memory = vec![0; bytes as usize];
     place_data(&program, &mut memory).map_err(|error| vec![error])?;
     let filled = fill(&mut memory, args)?;
@@ -60,6 +77,23 @@ pub(crate) fn kernel_file(
         data: None,
         instances: None,
     })
+}
+
+/// A program, with a launch of one of its kernels.
+struct Loaded {
+    program: Program,
+    kernel: usize,
+    launch: Launch,
+    warnings: Vec<Diagnostic>,
+}
+
+/// Loads a kernel file, and makes the launch that the flags ask for.
+fn load(path: &Path, settings: &Settings, args: &LaunchArgs) -> Result<Loaded, Vec<Diagnostic>> {
+    let one = |error: Diagnostic| vec![error];
+    let (program, mut warnings) = kernels::load(path, settings)?;
+    let kernel = select_kernel(&program, path, args.kernel.as_deref(), &mut warnings).map_err(one)?;
+    let launch = launch(&program, kernel, args, &mut warnings).map_err(one)?;
+    Ok(Loaded { program, kernel, launch, warnings })
 }
 
 /// Puts what a module has in memory at the start there.

@@ -3,6 +3,7 @@
 //! Simulations run without the lock of the interpreter (GIL). Ctrl-C and other signals with handlers in Python end them.
 
 mod config;
+mod cuda;
 mod errors;
 mod interrupt;
 mod machine;
@@ -19,6 +20,8 @@ mod _wave_sim {
 
     #[pymodule_export]
     use crate::config::Config;
+    #[pymodule_export]
+    use crate::cuda::ptx;
     #[pymodule_export]
     use crate::machine::Machine;
     #[pymodule_export]

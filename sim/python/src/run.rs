@@ -6,6 +6,7 @@ use crate::interrupt::interruptible;
 use crate::observer::{Asked, Raised, observers};
 use numpy::PyArray1;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use std::sync::atomic::Ordering;
 use wave_isa::program::Fault;
 use wave_sim::library::{self, Contents, Target, Task};
@@ -15,14 +16,16 @@ use wave_study::summary::Outcome;
 #[derive(FromPyObject)]
 pub(crate) enum Kernel {
     Named(String),
-    Text(String, String, Vec<u8>),
+    Text(String, String, PyBackedBytes),
 }
 
 impl From<Kernel> for library::Kernel {
     fn from(kernel: Kernel) -> library::Kernel {
         match kernel {
             Kernel::Named(word) => library::Kernel::Named(word),
-            Kernel::Text(name, extension, bytes) => library::Kernel::Text { name, extension, bytes },
+            Kernel::Text(name, extension, bytes) => {
+                library::Kernel::Text { name, extension, bytes: bytes.to_vec() }
+            }
         }
     }
 }
@@ -38,7 +41,7 @@ enum Place {
 #[derive(FromPyObject)]
 enum Bytes {
     Zeros(u64),
-    Bytes(Vec<u8>),
+    Bytes(PyBackedBytes),
 }
 
 /// Data for a kernel.
@@ -54,7 +57,7 @@ pub(crate) fn given(all: Vec<Given>) -> Vec<(Target, Contents)> {
         };
         let contents = match bytes {
             Bytes::Zeros(bytes) => Contents::Zeros(bytes),
-            Bytes::Bytes(bytes) => Contents::Bytes(bytes),
+            Bytes::Bytes(bytes) => Contents::Bytes(bytes.to_vec()),
         };
         (target, contents)
     };

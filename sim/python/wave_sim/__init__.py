@@ -6,6 +6,9 @@
     >>> result.cycles, result.verified, result.statistics["l1.hits"]
 """
 
+import importlib as _importlib
+import typing as _typing
+
 from ._config import Config
 from ._errors import Diagnostic, Error, Fault, InputWarning, Place, Stopped
 from ._kernel import Kernel, suite
@@ -25,6 +28,9 @@ from ._observer import (
 from ._run import Result, run
 from ._sweep import command, sweep
 from ._wave_sim import __version__
+
+if _typing.TYPE_CHECKING:
+    from . import cuda, triton
 
 __all__ = [
     "Batch",
@@ -53,3 +59,10 @@ __all__ = [
     "suite",
     "sweep",
 ]
+
+
+def __getattr__(name: str) -> _typing.Any:
+    # These import NumPy, and everything else only once it is used.
+    if name in ("cuda", "triton"):
+        return _importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module `{__name__}` has no attribute `{name}`")

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 /// Extensions of languages that are compiled to the formats of kernels, and of what their sources include.
-const LANGUAGES: [&str; 49] = [
+const LANGUAGES: [&str; 50] = [
     "adb", "ads", "asm", "c", "c++", "cc", "cl", "comp", "cp", "cpp", "cu", "cuh", "cxx", "d", "def", "f",
     "f90", "frag", "glsl", "go", "h", "hh", "hlsl", "hpp", "hxx", "inc", "inl", "ipp", "js", "kt", "m",
-    "metal", "mm", "mojo", "nim", "odin", "rs", "s", "slang", "swift", "tcc", "tpp", "ts", "v", "vert",
+    "metal", "mm", "mojo", "nim", "odin", "py", "rs", "s", "slang", "swift", "tcc", "tpp", "ts", "v", "vert",
     "wast", "wat", "wgsl", "zig",
 ];
 

@@ -85,8 +85,8 @@ const LANGUAGES: &[Language] = &[
     Language {
         extensions: &["py"],
         name: "Python",
-        way: "the package `wave_sim` runs kernels from Python (docs/python.md); the kernel itself is in C, WGSL or another \
-              language",
+        way: "the package `wave_sim` runs kernels of Triton (docs/triton.md) and numba, and kernels in C, WGSL and other \
+              languages from Python (docs/python.md)",
     },
 ];
 

@@ -4,6 +4,7 @@ use super::{Answer, Device, Engine, Failed, failed};
 use crate::execute::{outcome, run_options};
 use crate::functional::untimed_outcome;
 use crate::host::watching::{self, Watching};
+use crate::kernel_file::{LEAST_REGISTERS, registers_of_thread};
 use std::time::Instant;
 use wave_isa::WORD_BYTES;
 use wave_isa::diagnostic::Diagnostic;
@@ -13,9 +14,6 @@ use wave_machine::gpu::RunError;
 use wave_observe::figures::Step;
 use wave_runtime::protocol::{Failure, ParameterFacts, Reply};
 use wave_study::summary::{Outcome, UntimedStep};
-
-/// Registers with which every kernel can be compiled.
-const LEAST_REGISTERS: u32 = 24;
 
 impl Device<'_> {
     /// Runs a kernel to its end.
@@ -43,7 +41,7 @@ impl Device<'_> {
             return Err(failed(Failure::InvalidConfiguration, message));
         }
         // As a compiler does that knows the size of the workgroup: what does not fit into registers goes to memory.
-        let room = self.registers_of_thread(threads.unwrap_or(most));
+        let room = registers_of_thread(self.how.config, threads.unwrap_or(most));
         if self.modules.program().kernels[number].registers > room && room >= LEAST_REGISTERS {
             number = self.compiled((module, name), Some(room))?.0;
         }
@@ -105,14 +103,6 @@ impl Device<'_> {
             text += &format!("({} more calls of printf; their buffer is full)\n", printed.lost);
         }
         text
-    }
-
-    /// Registers that each thread of a workgroup can have.
-    fn registers_of_thread(&self, threads: u32) -> u32 {
-        let core = &self.how.config.core;
-        let waves = threads.div_ceil(core.wave_width).div_ceil(core.schedulers);
-        let of_scheduler = core.register_file_bytes / core.schedulers / (4 * core.wave_width).max(1);
-        (of_scheduler / waves.max(1)).min(core.max_registers)
     }
 
     fn run_timed(&mut self, launch: Launch, kernel: String) -> Result<(), Failed> {
