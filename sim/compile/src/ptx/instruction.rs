@@ -68,6 +68,10 @@ impl<'a> Translator<'a> {
             M::LaneMatch => self.lane_match(s),
             M::ActiveMask => self.active_mask(s),
             M::Reduction => self.reduction(s),
+            M::LoadMatrix => self.load_matrices(s),
+            M::StoreMatrix => self.store_matrices(s),
+            M::MoveMatrix => self.transpose_matrix(s),
+            M::MatrixProduct => self.matrix_product(s),
             M::Nothing => Ok(()),
             // They end blocks.
             M::Branch | M::BranchTable | M::Call | M::Exit | M::Return | M::Trap => Ok(()),

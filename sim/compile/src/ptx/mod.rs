@@ -18,6 +18,7 @@ mod layout;
 mod lexer;
 mod library;
 mod lines;
+mod matrix;
 mod memory;
 mod parse;
 mod scope;
@@ -122,6 +123,8 @@ pub struct PtxKernel {
     pub declared: Vec<PtxParameter>,
     /// It is right with waves of [`WARP_THREADS`] lanes only.
     pub needs_warps: bool,
+    /// It multiplies matrices by the arithmetic of its lanes: its cycles are not those of a tensor unit.
+    pub multiplies_matrices: bool,
 }
 
 /// A module that has been translated.
@@ -239,6 +242,7 @@ fn decode_with(
                     parameters: made.parameters,
                     declared: declared(function),
                     needs_warps: made.needs_warps,
+                    multiplies_matrices: made.multiplies_matrices,
                 });
             }
             Err(wrong) => refused.push((function.name.clone(), located(wrong))),

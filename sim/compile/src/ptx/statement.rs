@@ -373,7 +373,8 @@ fn modifiers(row: &Row, dotted: &[(&str, Span)], at: &Span) -> Parsed<(Vec<Strin
             modifiers.push((*name).to_owned());
         } else if is_other_type(name) {
             let message = format!("`{}` on numbers of type `.{name}` is not taken", row.name);
-            return Err(Wrong::new(at.clone(), message));
+            let hint = (row.meaning == table::Meaning::MatrixProduct).then_some(table::TENSOR);
+            return Err(Wrong::new(at.clone(), message).maybe_hint(hint.map(str::to_owned)));
         } else {
             let message = match row.modifiers {
                 "" => format!("`{}` takes no modifier `.{name}`", row.name),
@@ -387,6 +388,7 @@ fn modifiers(row: &Row, dotted: &[(&str, Span)], at: &Span) -> Parsed<(Vec<Strin
         Typed::Never => (0, "no type"),
         Typed::Once => (1, "one type"),
         Typed::Twice => (2, "two types"),
+        Typed::FourTimes => (4, "four types"),
     };
     if types.len() != most {
         let message = format!("`{}` takes {expected}, and {} are written", row.name, types.len());

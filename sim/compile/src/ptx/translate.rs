@@ -8,6 +8,7 @@ use super::emit::Emitter;
 use super::graph::{End, Frame, Item, SourceGraph, parts_of_call};
 use super::layout::{DeviceLayout, Places};
 use super::lexer::Span;
+use super::matrix::Gathered;
 use super::spaces::Spaces;
 use super::table::Meaning;
 use super::tree::{Formal, Function, Operand, OperandKind, RegisterId, Statement, Tree, VariableId};
@@ -36,6 +37,8 @@ pub(super) struct Made {
     pub(super) private_bytes: u32,
     /// It is right with waves of 32 lanes only.
     pub(super) needs_warps: bool,
+    /// It multiplies matrices.
+    pub(super) multiplies_matrices: bool,
 }
 
 /// A result of the translator.
@@ -50,6 +53,8 @@ pub(super) struct Translator<'a> {
     pub(super) ids: Memories,
     pub(super) e: Emitter,
     pub(super) needs_warps: bool,
+    pub(super) multiplies_matrices: bool,
+    pub(super) gathered: Gathered,
     /// The block of the source, and the frame of the statement.
     source: usize,
     pub(super) frame: usize,
@@ -95,6 +100,8 @@ pub(super) fn entry(tree: &Tree, number: usize, device: &DeviceLayout, ids: Memo
         ids,
         e: Emitter::new(made),
         needs_warps: false,
+        multiplies_matrices: false,
+        gathered: Gathered::default(),
         source: 0,
         frame: 0,
         values: vec![HashMap::new(); graph.blocks.len()],
@@ -112,6 +119,7 @@ pub(super) fn entry(tree: &Tree, number: usize, device: &DeviceLayout, ids: Memo
         shared_bytes: places.shared_bytes,
         private_bytes: places.private_bytes,
         needs_warps: translator.needs_warps,
+        multiplies_matrices: translator.multiplies_matrices,
     })
 }
 
@@ -719,8 +727,8 @@ fn mismatch(at: Span, name: &str, of: PtxType, ty: PtxType) -> Wrong {
 /// True for what threads do that are guarded out of it must not do, beside setting registers.
 fn has_effect(meaning: Meaning) -> bool {
     use Meaning::{
-        ActiveMask, AsyncCopy, Atomic, Barrier, BarrierReduction, Fence, LaneMatch, Load, Reduction, Shuffle,
-        Store, Vote, WarpBarrier,
+        ActiveMask, AsyncCopy, Atomic, Barrier, BarrierReduction, Fence, LaneMatch, Load, LoadMatrix,
+        MatrixProduct, MoveMatrix, Reduction, Shuffle, Store, StoreMatrix, Vote, WarpBarrier,
     };
     matches!(
         meaning,
@@ -736,5 +744,9 @@ fn has_effect(meaning: Meaning) -> bool {
             | LaneMatch
             | ActiveMask
             | Reduction
+            | LoadMatrix
+            | StoreMatrix
+            | MoveMatrix
+            | MatrixProduct
     )
 }

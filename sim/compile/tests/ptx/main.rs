@@ -5,6 +5,7 @@ mod control;
 mod device_library;
 mod lifted;
 mod machine;
+mod matrices;
 mod mutations;
 mod random;
 mod refused;

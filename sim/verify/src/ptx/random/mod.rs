@@ -6,6 +6,7 @@
 //! their mask come together. The bits of a NaN are never seen. So the memory afterwards has one right content.
 
 mod control;
+mod matrices;
 mod operations;
 
 use rand::{RngExt, SeedableRng};
@@ -134,7 +135,7 @@ impl Kernel {
             _ = writeln!(text, ".reg .{ty} {prefix}<{count}>;");
         }
         text += ".reg .b32 %t<8>;\n.reg .b64 %a<8>;\n.reg .f32 %ft<4>;\n.reg .f64 %fu<4>;\n.reg .b16 %s<4>;\n.reg .pred %q<4>;\n\
-                 .reg .b32 %n<8>;\n";
+                 .reg .b32 %n<8>;\n.reg .b32 %m<8>;\n";
         // %a0: memory, %a1: input of the thread, %a2: its place, %a3: common places, %a4: output. %t0: its number.
         text += "ld.param.u64 %a0, [p_memory];\ncvta.to.global.u64 %a0, %a0;\nld.param.u32 %t1, [p_scalar];\n\
                  mov.u32 %t2, %ctaid.x;\nmov.u32 %t3, %ntid.x;\nmov.u32 %t4, %tid.x;\nmad.lo.u32 %t0, %t2, %t3, %t4;\n";

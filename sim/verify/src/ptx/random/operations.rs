@@ -420,12 +420,22 @@ impl Maker {
             _ => {
                 let [f, fd, h] =
                     [Class::Single, Class::Double, Class::Short].map(|class| self.register(class));
-                vec![match self.below(5) {
+                vec![match self.below(6) {
                     0 => format!("cvt.rn{}.f32.f64 {f}, {fd};", self.of(&["", ".ftz"])),
                     1 => format!("cvt{}.f64.f32 {fd}, {f};", self.of(&["", ".ftz"])),
                     2 => format!("cvt.rn.f16.f32 {h}, {f};"),
                     3 => format!("cvt.f32.f16 {f}, {h};"),
-                    _ => format!("cvt.f64.f16 {fd}, {h};"),
+                    4 => format!("cvt.f64.f16 {fd}, {h};"),
+                    _ => {
+                        let d = self.register(Class::Word);
+                        let rounding = self.of(&["rna", "rn"]);
+                        return vec![
+                            format!("mov.f32 %ft0, {f};"),
+                            "setp.nan.f32 %q0, %ft0, %ft0;".to_owned(),
+                            "selp.f32 %ft0, 0f00000000, %ft0, %q0;".to_owned(),
+                            format!("cvt.{rounding}.tf32.f32 {d}, %ft0;"),
+                        ];
+                    }
                 }]
             }
         }
