@@ -31,15 +31,17 @@ const FORMS: &[(&str, [u32; 3], &[&str])] = &[
 
 /// A product: its shape and its types.
 #[derive(Debug, Clone, Copy)]
-struct Form {
+pub(super) struct Form {
     /// Rows of A, in eights.
-    row_blocks: u32,
+    pub(super) row_blocks: u32,
+    /// Columns of B, in eights.
+    pub(super) column_blocks: u32,
     /// Registers of a row of A: in each, a lane holds elements that lie one after another.
-    k_blocks: u32,
-    a: PtxType,
-    b: PtxType,
-    c: PtxType,
-    d: PtxType,
+    pub(super) k_blocks: u32,
+    pub(super) a: PtxType,
+    pub(super) b: PtxType,
+    pub(super) c: PtxType,
+    pub(super) d: PtxType,
 }
 
 impl Form {
@@ -56,6 +58,11 @@ impl Form {
             let message = format!("`mma.{shape}` on numbers of type .{} is not taken", a.name());
             return Err(Wrong::new(s.at.clone(), message).hint(TENSOR));
         };
+        Form::new(s, [*m, 8, *k], [d, a, b, c])
+    }
+
+    /// The form of a shape and of types, if they go together.
+    pub(super) fn new(s: &Statement, [m, n, k]: [u32; 3], [d, a, b, c]: [PtxType; 4]) -> Done<Form> {
         let is_right = match a.name() {
             "s8" | "u8" => matches!(b.name(), "s8" | "u8") && c.name() == "s32" && d == c,
             "f16" => b == a && [c, d].iter().all(|ty| matches!(ty.name(), "f16" | "f32")),
@@ -63,19 +70,32 @@ impl Form {
             _ => b == a && c == PtxType::F32 && d == c,
         };
         if !is_right {
-            let [d, a, b, c] = [d, a, b, c].map(PtxType::name);
-            let message = format!("`mma` does not have the types .{d}.{a}.{b}.{c} together");
+            let (name, [d, a, b, c]) = (s.row.name, [d, a, b, c].map(PtxType::name));
+            let message = format!("`{name}` does not have the types .{d}.{a}.{b}.{c} together");
             return Err(Wrong::new(s.at.clone(), message));
         }
         if s.has("satfinite") && d.name() != "s32" {
             return Err(Wrong::new(s.at.clone(), "`.satfinite` goes with the type .s32"));
         }
-        Ok(Form { row_blocks: m / 8, k_blocks: k / (QUAD * per_register(a)), a, b, c, d })
+        let k_blocks = k / (QUAD * per_register(a));
+        Ok(Form { row_blocks: m / 8, column_blocks: n / 8, k_blocks, a, b, c, d })
+    }
+
+    /// Registers of A, B, and C or D.
+    pub(super) fn registers(self, matrix: &str) -> u32 {
+        let pairs = self.row_blocks * self.column_blocks;
+        match matrix {
+            "a" => self.row_blocks * self.k_blocks,
+            "b" => self.column_blocks * self.k_blocks,
+            "c" if self.c.bits == 16 => pairs,
+            "d" if self.d.bits == 16 => pairs,
+            _ => 2 * pairs,
+        }
     }
 }
 
 /// Elements of A and B in a register.
-fn per_register(ty: PtxType) -> u32 {
+pub(super) fn per_register(ty: PtxType) -> u32 {
     32 / ty.bits.min(32)
 }
 
@@ -119,12 +139,12 @@ impl<'a> Translator<'a> {
     }
 
     /// The number of the quad: the row of a fragment, and the column of one of B.
-    fn quad(&mut self) -> Value {
+    pub(super) fn quad(&mut self) -> Value {
         self.lane_with(0, |this, lane| this.e.with(Binary::ShrU, lane, 2))
     }
 
     /// The number of the lane in its quad.
-    fn in_quad(&mut self) -> Value {
+    pub(super) fn in_quad(&mut self) -> Value {
         self.lane_with(1, |this, lane| this.e.with(Binary::And, lane, 3))
     }
 
@@ -161,7 +181,12 @@ impl<'a> Translator<'a> {
     }
 
     /// The registers of an operand; one alone may stand without braces.
-    fn registers<'s>(&self, s: &Statement, operand: &'s Operand, count: u32) -> Done<&'s [Operand]> {
+    pub(super) fn registers<'s>(
+        &self,
+        s: &Statement,
+        operand: &'s Operand,
+        count: u32,
+    ) -> Done<&'s [Operand]> {
         let all = match &operand.kind {
             OperandKind::Vector(all) => all.as_slice(),
             _ => std::slice::from_ref(operand),
@@ -175,9 +200,8 @@ impl<'a> Translator<'a> {
     }
 
     /// Reads the registers of A or of B; those of the last product stay known if they are the same.
-    fn take_fragment(&mut self, s: &Statement, number: usize, count: u32, ty: PtxType) -> Done {
+    fn take_fragment(&mut self, number: usize, operands: &[Operand], ty: PtxType) -> Done {
         let of_register = if ty.bits == 64 { ty } else { PtxType::B32 };
-        let operands = self.registers(s, &s.operands[number], count)?;
         let registers = operands.iter().map(|one| self.read(one, of_register)).collect::<Done<Vec<_>>>()?;
         let block = self.e.block;
         let known = &mut self.gathered.fragments[number - 1];
@@ -252,12 +276,26 @@ impl<'a> Translator<'a> {
     /// D = A B + C. The sum of an element goes over k in order, rounded after each product.
     pub(super) fn matrix_product(&mut self, s: &Statement) -> Done {
         let form = Form::of(s)?;
+        let a = self.registers(s, &s.operands[1], form.registers("a"))?;
+        let b = self.registers(s, &s.operands[2], form.registers("b"))?;
+        self.product_of_fragments(s, form, [a, b])
+    }
+
+    /// D = A B + C of these registers of A and B.
+    pub(super) fn product_of_fragments(
+        &mut self,
+        s: &Statement,
+        form: Form,
+        [a, b]: [&[Operand]; 2],
+    ) -> Done {
         self.multiplies_matrices = true;
-        self.take_fragment(s, 1, form.row_blocks * form.k_blocks, form.a)?;
-        self.take_fragment(s, 2, form.k_blocks, form.b)?;
+        self.take_fragment(1, a, form.a)?;
+        self.take_fragment(2, b, form.b)?;
         let mut sums = self.accumulators(s, form)?;
         let per_register = per_register(form.a);
-        for (row, sums) in (0..form.row_blocks).zip(sums.chunks_exact_mut(2)) {
+        let blocks =
+            (0..form.column_blocks).flat_map(|column| (0..form.row_blocks).map(move |row| (column, row)));
+        for ((column_block, row), sums) in blocks.zip(sums.chunks_exact_mut(2)) {
             for (column, sum) in (0..2).zip(sums) {
                 let before = *sum;
                 if s.has("satfinite") {
@@ -268,7 +306,8 @@ impl<'a> Translator<'a> {
                         (0..QUAD).flat_map(|lane| (0..per_register).map(move |at| (lane, at)))
                     {
                         let a = self.element_of(0, [block * form.row_blocks + row, element, lane]);
-                        let b = self.element_of(1, [block, element, QUAD * column + lane]);
+                        let b_register = column_block * form.k_blocks + block;
+                        let b = self.element_of(1, [b_register, element, QUAD * column + lane]);
                         *sum = if self.e.ty(a) == Type::I32 {
                             let product = self.e.binary(Binary::Mul, a, b);
                             self.e.binary(Binary::Add, *sum, product)
@@ -289,11 +328,11 @@ impl<'a> Translator<'a> {
     /// The elements of C: two in each row.
     fn accumulators(&mut self, s: &Statement, form: Form) -> Done<Vec<Value>> {
         if form.c.bits != 16 {
-            let operands = self.registers(s, &s.operands[3], 2 * form.row_blocks)?;
+            let operands = self.registers(s, &s.operands[3], form.registers("c"))?;
             return operands.iter().map(|one| self.read(one, form.c)).collect();
         }
         let mut sums = Vec::new();
-        for one in self.registers(s, &s.operands[3], form.row_blocks)? {
+        for one in self.registers(s, &s.operands[3], form.registers("c"))? {
             let pair = self.read(one, PtxType::B32)?;
             sums.extend(self.elements_of(pair, form.c));
         }
@@ -302,10 +341,10 @@ impl<'a> Translator<'a> {
 
     fn write_product(&mut self, s: &Statement, form: Form, sums: &[Value]) -> Done {
         if form.d.bits != 16 {
-            let operands = self.registers(s, &s.operands[0], 2 * form.row_blocks)?;
+            let operands = self.registers(s, &s.operands[0], form.registers("d"))?;
             return operands.iter().zip(sums).try_for_each(|(one, &sum)| self.write(one, sum, form.d));
         }
-        let operands = self.registers(s, &s.operands[0], form.row_blocks)?;
+        let operands = self.registers(s, &s.operands[0], form.registers("d"))?;
         for (one, pair) in operands.iter().zip(sums.chunks_exact(2)) {
             let [low, high] = [pair[0], pair[1]].map(|sum| self.e.half(Half::Narrow, &[sum]));
             let word = self.joined(low, high);
@@ -315,7 +354,7 @@ impl<'a> Translator<'a> {
     }
 
     /// A word of two numbers of 16 bits.
-    fn joined(&mut self, low: Value, high: Value) -> Value {
+    pub(super) fn joined(&mut self, low: Value, high: Value) -> Value {
         let high = self.e.with(Binary::Shl, high, 16);
         self.e.binary(Binary::Or, high, low)
     }

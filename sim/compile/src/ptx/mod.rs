@@ -11,6 +11,7 @@ mod compare;
 mod convert;
 mod emit;
 mod float;
+mod fragment;
 mod graph;
 mod instruction;
 mod integer;

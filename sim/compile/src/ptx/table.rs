@@ -32,9 +32,11 @@ pub(super) enum Meaning {
     Exp2,
     Fence,
     Fma,
+    FragmentProduct,
     IsSpace,
     LaneMatch,
     Load,
+    LoadFragment,
     LoadMatrix,
     Log2,
     Lookup3,
@@ -66,6 +68,7 @@ pub(super) enum Meaning {
     SignExtend,
     Sine,
     Store,
+    StoreFragment,
     StoreMatrix,
     Subtract,
     SumOfDifferences,
@@ -88,6 +91,8 @@ pub(super) enum Typed {
     Twice,
     /// Four times: of the matrices D, A, B and C.
     FourTimes,
+    /// Twice or four times: of D and C, or of D, A, B and C.
+    TwiceOrFourTimes,
 }
 
 /// A row of the table. Instructions of one name may have several.
@@ -350,6 +355,42 @@ pub(super) static SPECIAL_ROWS: &[(&str, &str, Row)] = &[
             operands: "d s s s",
         },
     ),
+    (
+        "wmma",
+        "load",
+        Row {
+            name: "wmma",
+            meaning: Meaning::LoadFragment,
+            modifiers: "load a b c sync aligned row col m16n16k16 m32n8k16 m8n32k16 m16n16k8 m8n8k4 global shared shared::cta",
+            types: "f16 bf16 tf32 f32 f64 s8 u8 s32",
+            typed: Typed::Once,
+            operands: "v a ?s",
+        },
+    ),
+    (
+        "wmma",
+        "store",
+        Row {
+            name: "wmma",
+            meaning: Meaning::StoreFragment,
+            modifiers: "store d sync aligned row col m16n16k16 m32n8k16 m8n32k16 m16n16k8 m8n8k4 global shared shared::cta",
+            types: "f16 f32 f64 s32",
+            typed: Typed::Once,
+            operands: "a v ?s",
+        },
+    ),
+    (
+        "wmma",
+        "mma",
+        Row {
+            name: "wmma",
+            meaning: Meaning::FragmentProduct,
+            modifiers: "mma sync aligned row col m16n16k16 m32n8k16 m8n32k16 m16n16k8 m8n8k4 satfinite",
+            types: "f16 bf16 tf32 f32 f64 s8 u8 s32",
+            typed: Typed::TwiceOrFourTimes,
+            operands: "v v v v",
+        },
+    ),
 ];
 
 /// An instruction that exists and is not taken.
@@ -381,7 +422,6 @@ pub(super) static REFUSED: &[Refused] = &[
     Refused { name: "istypep", what: "a query of texture types", hint: TEXTURE },
     Refused { name: "wgmma", what: "a matrix operation of four warps", hint: TENSOR },
     Refused { name: "tcgen05", what: "a matrix operation of the fifth tensor cores", hint: TENSOR },
-    Refused { name: "wmma", what: "a matrix operation of a warp", hint: TENSOR },
     Refused { name: "mma.sp", what: "a product with a sparse matrix", hint: TENSOR },
     Refused { name: "mma.sync.aligned.m8n8k128", what: "a product of matrices of bits", hint: TENSOR },
     Refused { name: "mma.sync.aligned.m16n8k128", what: "a product of matrices of bits", hint: TENSOR },

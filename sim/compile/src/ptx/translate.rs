@@ -727,8 +727,9 @@ fn mismatch(at: Span, name: &str, of: PtxType, ty: PtxType) -> Wrong {
 /// True for what threads do that are guarded out of it must not do, beside setting registers.
 fn has_effect(meaning: Meaning) -> bool {
     use Meaning::{
-        ActiveMask, AsyncCopy, Atomic, Barrier, BarrierReduction, Fence, LaneMatch, Load, LoadMatrix,
-        MatrixProduct, MoveMatrix, Reduction, Shuffle, Store, StoreMatrix, Vote, WarpBarrier,
+        ActiveMask, AsyncCopy, Atomic, Barrier, BarrierReduction, Fence, FragmentProduct, LaneMatch, Load,
+        LoadFragment, LoadMatrix, MatrixProduct, MoveMatrix, Reduction, Shuffle, Store, StoreFragment,
+        StoreMatrix, Vote, WarpBarrier,
     };
     matches!(
         meaning,
@@ -748,5 +749,8 @@ fn has_effect(meaning: Meaning) -> bool {
             | StoreMatrix
             | MoveMatrix
             | MatrixProduct
+            | LoadFragment
+            | StoreFragment
+            | FragmentProduct
     )
 }

@@ -412,7 +412,82 @@ fn loads_and_stores_of_matrices() {
     }
 }
 
-/// A product alone is said to be none of a tensor unit.
+/// The bytes of a matrix in memory.
+fn in_memory(values: &[i64], columns: usize, is_by_rows: bool, element: Element) -> Vec<u8> {
+    let rows = values.len() / columns;
+    let order = |i: usize| match is_by_rows {
+        true => i,
+        false => i % rows * columns + i / rows,
+    };
+    let bits = (0..values.len()).map(|i| (element.of)(values[order(i)]));
+    bits.flat_map(|bits| bits.to_le_bytes()[..element.bits / 8].to_vec()).collect()
+}
+
+/// Whole matrices from memory, as a product, and back, for all layouts.
+#[test]
+fn whole_matrices() {
+    let cases = [
+        ("m16n16k16", [16, 16, 16], "f16", F16, "f32", F32),
+        ("m32n8k16", [32, 8, 16], "f16", F16, "f16", F16),
+        ("m8n32k16", [8, 32, 16], "bf16", BF16, "f32", F32),
+        ("m16n16k16", [16, 16, 16], "s8", S8, "s32", S32),
+        ("m32n8k16", [32, 8, 16], "s8", S8, "s32", S32),
+        ("m16n16k8", [16, 16, 8], "tf32", TF32, "f32", F32),
+        ("m8n8k4", [8, 8, 4], "f64", F64, "f64", F64),
+    ];
+    for (shape, [m, n, k], ty, element, sum, of_sum) in cases {
+        for layouts in 0..16 {
+            let is_by_rows = [0, 1, 2, 3].map(|bit| layouts >> bit & 1 == 0);
+            let names = is_by_rows.map(|is_by_rows| if is_by_rows { "row" } else { "col" });
+            let registers = |prefix: &str, count: usize| {
+                (0..count).map(|number| format!("%{prefix}{number}")).collect::<Vec<_>>().join(", ")
+            };
+            let count = |elements: usize, element: Element| elements / 32 * element.bits.min(32) / 32;
+            let (a, b, c) = match ty {
+                "f16" => (registers("a", 8), registers("b", 8), registers("c", count(m * n, of_sum))),
+                "f64" => ("%x0".to_owned(), "%x1".to_owned(), "%x2, %x3".to_owned()),
+                _ => (
+                    registers("a", count(m * k, element)),
+                    registers("b", count(k * n, element)),
+                    registers("c", count(m * n, of_sum)),
+                ),
+            };
+            let types = if ty == "f16" { format!("{sum}.{sum}") } else { format!("{sum}.{ty}.{ty}.{sum}") };
+            let (of_b, of_c, of_d) = (2048, 4096, 6144);
+            let text = format!(
+                ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p)\n{{\n.reg .b64 %rd<4>;\n\
+                 .reg .b32 %a<8>;\n.reg .b32 %b<8>;\n.reg .b32 %c<8>;\n.reg .f64 %x<4>;\nld.param.u64 %rd0, [p];\n\
+                 wmma.load.a.sync.aligned.{}.{shape}.global.{ty} {{{a}}}, [%rd0];\n\
+                 wmma.load.b.sync.aligned.{}.{shape}.global.{ty} {{{b}}}, [%rd0+{of_b}];\n\
+                 wmma.load.c.sync.aligned.{}.{shape}.global.{sum} {{{c}}}, [%rd0+{of_c}];\n\
+                 wmma.mma.sync.aligned.row.col.{shape}.{types} {{{c}}}, {{{a}}}, {{{b}}}, {{{c}}};\n\
+                 wmma.store.d.sync.aligned.{}.{shape}.global.{sum} [%rd0+{of_d}], {{{c}}};\nret;\n}}\n",
+                names[0], names[1], names[2], names[3]
+            );
+            let values = |rows: usize, columns: usize, at: fn(usize, usize) -> i64| -> Vec<i64> {
+                (0..rows * columns).map(|i| at(i / columns, i % columns)).collect()
+            };
+            let (left, right, start) = (values(m, k, small), values(k, n, other), values(m, n, third));
+            let mut contents = vec![0; 8192];
+            let mut put = |at: usize, bytes: Vec<u8>| contents[at..][..bytes.len()].copy_from_slice(&bytes);
+            put(0, in_memory(&left, k, is_by_rows[0], element));
+            put(of_b, in_memory(&right, n, is_by_rows[1], element));
+            put(of_c, in_memory(&start, n, is_by_rows[2], of_sum));
+            let product: Vec<i64> = (0..m * n)
+                .map(|i| {
+                    start[i] + (0..k).map(|at| left[i / n * k + at] * right[at * n + i % n]).sum::<i64>()
+                })
+                .collect();
+            let launch = Run { kernel: "k", grid: 1, threads: 32, dynamic: 0, arguments: vec![BUFFERS, 0] };
+            let after =
+                run(&text, &launch, &contents).unwrap_or_else(|error| panic!("{shape} {ty}: {error}"));
+            let expected = in_memory(&product, n, is_by_rows[3], of_sum);
+            assert_eq!(after[of_d..][..expected.len()], expected, "{shape} of {ty}: {names:?}");
+        }
+    }
+}
+
+/// The first product is reported to have other cycles than those of a tensor unit.
 #[test]
 fn a_product_has_a_remark() {
     let text = kernel("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", ["4x4", "4x4", "4x2", "4x4"]);

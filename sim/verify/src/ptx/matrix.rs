@@ -12,6 +12,8 @@ pub(super) enum Matrix {
     Store { is_transposed: bool, space: Space, values: Vec<Value>, at: Address },
     Transpose { d: usize, a: Value },
     Product { product: Product, d: Vec<usize>, a: Vec<Value>, b: Vec<Value>, c: Vec<Value> },
+    LoadWhole { whole: Whole, d: Vec<usize>, at: Address, stride: Option<Value> },
+    StoreWhole { whole: Whole, values: Vec<Value>, at: Address, stride: Option<Value> },
 }
 
 /// A product of matrices.
@@ -22,6 +24,60 @@ pub(super) struct Product {
     /// Types of D, A, B, C.
     types: [String; 4],
     saturates: bool,
+    /// It is one of `wmma`.
+    is_whole: bool,
+}
+
+/// A matrix of `wmma` and how it lies in memory. Which thread has which element is not said: here each has as many as the
+/// others, one row after another.
+#[derive(Debug, Clone)]
+pub(super) struct Whole {
+    rows: usize,
+    columns: usize,
+    ty: String,
+    is_by_rows: bool,
+    space: Space,
+}
+
+impl Whole {
+    /// The matrix that an instruction names.
+    pub(super) fn named(name: &str, space: Space) -> Result<Whole, String> {
+        let words: Vec<&str> = name.split('.').collect();
+        let shape = words.iter().find_map(|word| shape(word)).ok_or("a matrix without a shape")?;
+        let [m, n, k] = shape;
+        let (rows, columns) = match words[2] {
+            "a" => (m, k),
+            "b" => (k, n),
+            _ => (m, n),
+        };
+        let ty = words[words.len() - 1].to_owned();
+        Ok(Whole { rows, columns, ty, is_by_rows: words.contains(&"row"), space })
+    }
+
+    /// Elements of a register, and of a thread.
+    fn counts(&self) -> (usize, usize) {
+        (32 / bits_of(&self.ty).min(32), self.rows * self.columns / WARP)
+    }
+
+    /// How many elements lie in front of one in memory.
+    fn before(&self, element: usize, stride: Option<u64>) -> u64 {
+        let (row, column) = ((element / self.columns) as u64, (element % self.columns) as u64);
+        match self.is_by_rows {
+            true => row * stride.unwrap_or(self.columns as u64) + column,
+            false => column * stride.unwrap_or(self.rows as u64) + row,
+        }
+    }
+}
+
+fn bits_of(ty: &str) -> usize {
+    if ty == "tf32" { 32 } else { Number::named(ty).map_or(32, |ty| ty.bits as usize) }
+}
+
+/// m, n, k of a shape such as `m16n8k4`.
+fn shape(word: &str) -> Option<[usize; 3]> {
+    let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
+    let (n, k) = rest.split_once('k')?;
+    Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
 }
 
 /// The row and the column of an element.
@@ -31,16 +87,18 @@ impl Product {
     /// The product that an instruction names.
     pub(super) fn named(name: &str) -> Result<Product, String> {
         let words: Vec<&str> = name.split('.').collect();
-        let shape = words[3].strip_prefix('m').and_then(|rest| {
-            let (m, rest) = rest.split_once('n')?;
-            let (n, k) = rest.split_once('k')?;
-            Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
-        });
-        let types = words[words.len() - 4..].iter().map(|ty| (*ty).to_owned()).collect::<Vec<_>>();
+        let shape = words.iter().find_map(|word| shape(word)).ok_or("a product without a shape")?;
+        let is_type = |word: &&&str| **word == "tf32" || Number::named(word).is_some();
+        let types = words[1..].iter().filter(is_type).map(|ty| (*ty).to_owned()).collect::<Vec<_>>();
+        let types = match types.as_slice() {
+            [d, c] => vec![d.clone(), "f16".to_owned(), "f16".to_owned(), c.clone()],
+            _ => types,
+        };
         Ok(Product {
-            shape: shape.ok_or("a product without a shape")?,
+            shape,
             types: types.try_into().map_err(|_| "four types")?,
             saturates: words.contains(&"satfinite"),
+            is_whole: words[0] == "wmma",
         })
     }
 
@@ -103,9 +161,20 @@ impl Product {
     /// D from the registers of all threads: for each thread, then for each register.
     fn compute(&self, a: &[Vec<u64>], b: &[Vec<u64>], c: &[Vec<u64>]) -> Result<Vec<Vec<u64>>, String> {
         let [m, n, k] = self.shape;
-        let a = gather(a, &self.types[1], [m, k], &|lane, i| self.place_a(lane, i))?;
-        let b = gather(b, &self.types[2], [k, n], &|lane, i| self.place_b(lane, i))?;
-        let c = gather(c, &self.types[3], [m, n], &|lane, i| self.place_c(lane, i))?;
+        let in_order = |columns: usize, all: usize| {
+            move |lane: usize, i: usize| {
+                let element = lane * (all / WARP) + i;
+                // The registers past the last element have none.
+                if i < all / WARP { (element / columns, element % columns) } else { (usize::MAX, 0) }
+            }
+        };
+        let (in_a, in_b, in_c) = (in_order(k, m * k), in_order(n, k * n), in_order(n, m * n));
+        let place_a = |lane, i| if self.is_whole { in_a(lane, i) } else { self.place_a(lane, i) };
+        let place_b = |lane, i| if self.is_whole { in_b(lane, i) } else { self.place_b(lane, i) };
+        let place_c = |lane, i| if self.is_whole { in_c(lane, i) } else { self.place_c(lane, i) };
+        let a = gather(a, &self.types[1], [m, k], &place_a)?;
+        let b = gather(b, &self.types[2], [k, n], &place_b)?;
+        let c = gather(c, &self.types[3], [m, n], &place_c)?;
         let element = |row: usize, column: usize| -> u64 {
             let terms = (0..k).map(|at| (a[row * k + at], b[at * n + column]));
             let start = c[row * n + column];
@@ -138,7 +207,7 @@ impl Product {
             .map(|lane| {
                 let of_register = |register: usize| {
                     (0..halves).fold(0, |word, half| {
-                        let (row, column) = self.place_c(lane, register * halves + half);
+                        let (row, column) = place_c(lane, register * halves + half);
                         word | element(row, column) << (16 * half)
                     })
                 };
@@ -169,15 +238,18 @@ fn gather(
     [rows, columns]: [usize; 2],
     place: &dyn Fn(usize, usize) -> Place,
 ) -> Result<Vec<u64>, String> {
-    let bits = if ty == "tf32" { 32 } else { Number::named(ty).ok_or("no such type")?.bits };
-    let of_register = 32 / (bits as usize).min(32);
+    let bits = bits_of(ty);
+    let of_register = 32 / bits.min(32);
     let mut matrix = vec![None; rows * columns];
     for (lane, registers) in registers.iter().enumerate() {
         for (number, &word) in registers.iter().enumerate() {
             for part in 0..of_register {
                 let (row, column) = place(lane, number * of_register + part);
+                if row == usize::MAX {
+                    continue;
+                }
                 let cell = matrix.get_mut(row * columns + column).ok_or("too many registers")?;
-                *cell = Some(word >> (bits as usize * part) & (u64::MAX >> (64 - bits)));
+                *cell = Some(word >> (bits * part) & (u64::MAX >> (64 - bits)));
             }
         }
     }
@@ -241,6 +313,40 @@ impl Run<'_, '_> {
                     cells[low.0][low.1] | cells[high.0][high.1] << 16
                 };
                 results.push((*d, (0..WARP).map(word).collect()));
+            }
+            Matrix::LoadWhole { whole, d, at, stride } => {
+                let ((of_register, count), bytes) = (whole.counts(), bits_of(&whole.ty) / 8);
+                for (number, &d) in d.iter().enumerate() {
+                    let mut words = Vec::new();
+                    for (lane, &thread) in threads.iter().enumerate() {
+                        let stride = stride.map(|stride| self.value(thread, stride) & numbers::WORD);
+                        let start = self.aligned(thread, *at, bytes)?;
+                        let mut word = 0;
+                        for part in (0..of_register).filter(|part| number * of_register + part < count) {
+                            let element = lane * count + number * of_register + part;
+                            let place = start + whole.before(element, stride) * bytes as u64;
+                            let read = self.bytes(whole.space, place, bytes, false)?;
+                            let bits = read.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
+                            word |= bits << (8 * bytes * part);
+                        }
+                        words.push(word);
+                    }
+                    results.push((d, words));
+                }
+            }
+            Matrix::StoreWhole { whole, values, at, stride } => {
+                let ((of_register, count), bytes) = (whole.counts(), bits_of(&whole.ty) / 8);
+                for (lane, words) in get(self, values).iter().enumerate() {
+                    let thread = threads[lane];
+                    let stride = stride.map(|stride| self.value(thread, stride) & numbers::WORD);
+                    let start = self.aligned(thread, *at, bytes)?;
+                    for i in 0..count {
+                        let place = start + whole.before(lane * count + i, stride) * bytes as u64;
+                        let word = words[i / of_register] >> (8 * bytes * (i % of_register));
+                        let into = self.bytes(whole.space, place, bytes, true)?;
+                        into.copy_from_slice(&word.to_le_bytes()[..bytes]);
+                    }
+                }
             }
             Matrix::Product { product, d, a, b, c } => {
                 let [a, b, c] = [a, b, c].map(|values| get(self, values));

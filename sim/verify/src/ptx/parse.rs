@@ -3,7 +3,7 @@
 use super::code::{
     Address, CARRY, Clock, Code, Inst, LaneOrder, Module, SHARED, Shuffle, Space, TABLES, Together, Value,
 };
-use super::matrix::{Matrix, Product};
+use super::matrix::{Matrix, Product, Whole};
 use super::operations::{Apply, apply, atomic, bytes_of, compare};
 use super::scope::{Scope, constant, split, vector};
 use super::typed::operation;
@@ -317,7 +317,7 @@ impl<'a> Reader<'a> {
                 };
                 Code::Together(Together::Reduce(f, register(0)?, value(1)?), value(2)?)
             }
-            "ldmatrix" | "stmatrix" | "movmatrix" | "mma" => {
+            "ldmatrix" | "stmatrix" | "movmatrix" | "mma" | "wmma" => {
                 let whole = Value::Constant(u32::MAX.into());
                 Code::Together(Together::Matrix(self.matrix(scope, &parts, operands, &address)?), whole)
             }
@@ -363,7 +363,13 @@ impl<'a> Reader<'a> {
         let values =
             |at: usize| Ok::<_, String>(list(at)?.into_iter().map(Value::Register).collect::<Vec<_>>());
         let is_transposed = parts.contains(&"trans");
-        let space = if parts.contains(&"shared") { Space::Shared } else { Space::Generic };
+        let space = match (parts.contains(&"shared"), parts.contains(&"global")) {
+            (true, _) => Space::Shared,
+            (_, true) => Space::Global,
+            _ => Space::Generic,
+        };
+        let whole = || Whole::named(&parts.join("."), space);
+        let stride = || operands.get(2).map(|text| self.value(scope, text)).transpose();
         let count = |registers: usize| {
             if parts.contains(&format!("x{registers}").as_str()) {
                 Ok(())
@@ -372,6 +378,12 @@ impl<'a> Reader<'a> {
             }
         };
         Ok(match parts[0] {
+            "wmma" if parts[1] == "load" => {
+                Matrix::LoadWhole { whole: whole()?, d: list(0)?, at: address(1)?, stride: stride()? }
+            }
+            "wmma" if parts[1] == "store" => {
+                Matrix::StoreWhole { whole: whole()?, values: values(1)?, at: address(0)?, stride: stride()? }
+            }
             "ldmatrix" => {
                 let d = list(0)?;
                 count(d.len())?;

@@ -31,12 +31,13 @@ impl Maker {
 
     /// An operation that all lanes of every warp come to.
     pub(super) fn of_matrices(&mut self) -> Part {
-        Part::Lines(match self.below(8) {
+        Part::Lines(match self.below(11) {
             0 | 1 => self.product_of_floats(),
             2 => self.product_to_halves(),
             3 => self.product_of_bytes(),
             4 => self.product_of_doubles(),
             5 => self.load_of_matrices(),
+            8..=10 => self.product_of_whole(),
             6 => self.store_of_matrices(),
             _ => {
                 let (d, a) = (self.register(Class::Word), self.register(Class::Word));
@@ -109,6 +110,98 @@ impl Maker {
             format!("mov.f64 {}, %fu{};", into[0], self.below(count)),
             format!("mov.f64 {}, %fu{};", into[1], count - 1),
         ]
+    }
+
+    /// Matrices of `wmma`: from the input of all threads, as a product to shared memory, and some of its elements from there.
+    fn product_of_whole(&mut self) -> Vec<String> {
+        let (shape, [m, n, k]) =
+            self.of(&[("m16n16k16", [16, 16, 16]), ("m32n8k16", [32, 8, 16]), ("m8n32k16", [8, 32, 16])]);
+        let (ty, sum) = self.of(&[
+            ("f16", "f32"),
+            ("f16", "f16"),
+            ("bf16", "f32"),
+            ("s8", "s32"),
+            ("u8", "s32"),
+            ("tf32", "f32"),
+            ("f64", "f64"),
+        ]);
+        let (shape, [m, n, k]) = match ty {
+            "tf32" => ("m16n16k8", [16, 16, 8]),
+            "f64" => ("m8n8k4", [8, 8, 4]),
+            _ => (shape, [m, n, k]),
+        };
+        let bits = |ty: &str| ty.trim_start_matches(['b', 'f', 's', 't', 'u']).parse::<u32>().unwrap_or(32);
+        // As PTX has them: those of f16 hold every element twice.
+        let registers = |rows: u32, columns: u32, ty: &str| rows * columns / 32 * bits(ty).min(32) / 32;
+        let named = |prefix: &str, count: u32| {
+            (0..count).map(|number| format!("%{prefix}{number}")).collect::<Vec<_>>().join(", ")
+        };
+        let is_wide = ty == "f64";
+        let of = |prefix: &'static str, rows, columns, ty: &str| match (prefix, is_wide) {
+            ("ma", true) => "%md0".to_owned(),
+            ("mb", true) => "%md1".to_owned(),
+            (_, true) => "%md2, %md3".to_owned(),
+            ("ma" | "mb", _) if ty == "f16" => named(prefix, 8),
+            _ => named(prefix, registers(rows, columns, ty)),
+        };
+        let (a, b, c) = (of("ma", m, k, ty), of("mb", k, n, ty), of("mc", m, n, sum));
+        let layouts = [0; 5].map(|_| self.of(&["row", "col"]));
+        let mut all = Vec::new();
+        for (name, registers, (rows, columns), ty, layout) in [
+            ("a", &a, (m, k), ty, layouts[0]),
+            ("b", &b, (k, n), ty, layouts[1]),
+            ("c", &c, (m, n), sum, layouts[2]),
+        ] {
+            let least = if layout == "row" { columns } else { rows };
+            let step = 128 / bits(ty);
+            let stride = match self.below(3) {
+                0 => String::new(),
+                1 => format!(", {least}"),
+                _ => format!(", {}", least.next_multiple_of(step) + step),
+            };
+            let space = self.of(&[".global", ""]);
+            all.push(format!(
+                "wmma.load.{name}.sync.aligned.{layout}.{shape}{space}.{ty} {{{registers}}}, [%a0]{stride};"
+            ));
+        }
+        let types = if ty == "f16" { format!("{sum}.{sum}") } else { format!("{sum}.{ty}.{ty}.{sum}") };
+        let saturates = if sum == "s32" { self.of(&["", ".satfinite"]) } else { "" };
+        all.push(format!(
+            "wmma.mma.sync.aligned.{}.{}.{shape}.{types}{saturates} {{{c}}}, {{{a}}}, {{{b}}}, {{{c}}};",
+            layouts[3], layouts[4]
+        ));
+        // The part of the warp in shared memory, behind the places of threads.
+        all.push("mov.u32 %t5, %ntid.x;".to_owned());
+        all.push("shl.b32 %t5, %t5, 4;".to_owned());
+        all.push("shr.u32 %t2, %t4, 5;".to_owned());
+        all.push(format!("mad.lo.u32 %t2, %t2, {}, %t5;", super::MATRIX_BYTES));
+        all.push("cvt.u64.u32 %a6, %t2;".to_owned());
+        all.push("mov.u64 %a5, wave_local;".to_owned());
+        all.push("add.u64 %a6, %a6, %a5;".to_owned());
+        let layout = self.of(&["row", "col"]);
+        let stride = match self.below(2) {
+            0 => String::new(),
+            _ => format!(", {}", if layout == "row" { n } else { m }),
+        };
+        all.push("bar.sync 0;".to_owned());
+        all.push(format!("wmma.store.d.sync.aligned.{layout}.{shape}.shared.{sum} [%a6], {{{c}}}{stride};"));
+        all.push("bar.sync 0;".to_owned());
+        all.push("and.b32 %t2, %t4, 31;".to_owned());
+        all.push(format!("mul.wide.u32 %a5, %t2, {};", bits(sum) / 8));
+        all.push("add.u64 %a6, %a6, %a5;".to_owned());
+        let elements = m * n / 32;
+        for _ in 0..2 {
+            let offset = self.below(elements) * 32 * bits(sum) / 8;
+            let (class, load) = match sum {
+                "f16" => (Class::Short, "u16"),
+                "s32" => (Class::Word, "u32"),
+                "f64" => (Class::Double, "f64"),
+                _ => (Class::Single, "f32"),
+            };
+            let register = self.register(class);
+            all.push(format!("ld.shared.{load} {register}, [%a6+{offset}];"));
+        }
+        all
     }
 
     /// Rows of what all threads have stored, in any order.
