@@ -42,8 +42,9 @@ struct Lying {
     /// The elements of a lane lie one after another in memory.
     is_dense: bool,
     form: Form,
-    /// It is B, or C or D; otherwise A.
+    /// The matrix is B.
     is_b: bool,
+    /// The matrix is C or D.
     is_sum: bool,
 }
 

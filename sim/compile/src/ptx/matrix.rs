@@ -99,7 +99,7 @@ pub(super) fn per_register(ty: PtxType) -> u32 {
     32 / ty.bits.min(32)
 }
 
-/// What lanes have taken from one another for a product. The next one may have the same A or the same B.
+/// Elements that lanes have taken from one another for a product. The next product may have the same A or the same B.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     lanes: Option<(Block, HashMap<u32, Value>)>,
@@ -114,7 +114,7 @@ struct Fragment {
     ty: PtxType,
     /// The elements of the own registers.
     own: HashMap<u32, Vec<Value>>,
-    /// Those of other lanes: register, element, lane.
+    /// Elements of other lanes: register, element, lane.
     taken: HashMap<[u32; 3], Value>,
 }
 

@@ -7,11 +7,13 @@
 
 mod atomic;
 mod bits;
+mod calls;
 mod compare;
 mod convert;
 mod emit;
 mod float;
 mod fragment;
+mod functions;
 mod graph;
 mod instruction;
 mod integer;
@@ -21,6 +23,7 @@ mod library;
 mod lines;
 mod matrix;
 mod memory;
+mod operand;
 mod parse;
 mod scope;
 mod spaces;
@@ -31,6 +34,7 @@ mod tests;
 mod translate;
 mod tree;
 mod types;
+mod variables;
 mod wave;
 
 use crate::encoding::Listing;
@@ -124,7 +128,7 @@ pub struct PtxKernel {
     pub declared: Vec<PtxParameter>,
     /// It is right with waves of [`WARP_THREADS`] lanes only.
     pub needs_warps: bool,
-    /// It multiplies matrices by the arithmetic of its lanes: its cycles are not those of a tensor unit.
+    /// The kernel multiplies matrices by the arithmetic of its lanes: its cycles are not those of a tensor unit.
     pub multiplies_matrices: bool,
 }
 

@@ -5,7 +5,7 @@ use super::code::{Address, Space, Value};
 use super::numbers::{self, Number};
 use super::run::{Run, State, WARP};
 
-/// What a warp does with matrices.
+/// An operation of a warp on matrices.
 #[derive(Debug, Clone)]
 pub(super) enum Matrix {
     Load { is_transposed: bool, space: Space, d: Vec<usize>, at: Address },
@@ -24,12 +24,12 @@ pub(super) struct Product {
     /// Types of D, A, B, C.
     types: [String; 4],
     saturates: bool,
-    /// It is one of `wmma`.
+    /// The product is one of `wmma`.
     is_whole: bool,
 }
 
-/// A matrix of `wmma` and how it lies in memory. Which thread has which element is not said: here each has as many as the
-/// others, one row after another.
+/// A matrix of `wmma` and how it lies in memory. PTX leaves open which thread has which element: here each thread has as many
+/// as the others, one row after another.
 #[derive(Debug, Clone)]
 pub(super) struct Whole {
     rows: usize,
@@ -257,7 +257,7 @@ fn gather(
 }
 
 impl Run<'_, '_> {
-    /// What all threads of a warp do with matrices.
+    /// Does an operation of all threads of a warp on matrices.
     pub(super) fn matrix(&mut self, threads: &[usize], matrix: &Matrix) -> Result<(), String> {
         if threads.len() != WARP {
             return Err("a matrix operation of a part of a warp".to_owned());

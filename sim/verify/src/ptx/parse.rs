@@ -351,7 +351,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// What a warp does with matrices.
+    /// An operation of a warp on matrices.
     fn matrix(
         &self,
         scope: &Scope,

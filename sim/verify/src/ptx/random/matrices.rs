@@ -170,7 +170,7 @@ impl Maker {
             "wmma.mma.sync.aligned.{}.{}.{shape}.{types}{saturates} {{{c}}}, {{{a}}}, {{{b}}}, {{{c}}};",
             layouts[3], layouts[4]
         ));
-        // The part of the warp in shared memory, behind the places of threads.
+        // The part of the warp in shared memory, after the places of threads.
         all.push("mov.u32 %t5, %ntid.x;".to_owned());
         all.push("shl.b32 %t5, %t5, 4;".to_owned());
         all.push("shr.u32 %t2, %t4, 5;".to_owned());

@@ -6,6 +6,7 @@
 //! their mask come together. The bits of a NaN are never seen. So the memory afterwards has one right content.
 
 mod control;
+mod conversions;
 mod matrices;
 mod operations;
 
