@@ -60,7 +60,7 @@ fn statements_are_refused_at_their_place_by_name() {
         (
             "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32 %r0, %r1, %r2, %r3;",
             "of type `.s4` is not taken",
-            40,
+            38,
         ),
         ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 %r0;", "`mma.sp` is not taken", 1),
         (
