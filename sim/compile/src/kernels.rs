@@ -76,6 +76,7 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
     let pointer = stack_pointer(&source.module);
     let heap = Heap::of(&source.module);
     let mut made = Made::default();
+    let mut matrices = None;
     for kernel in chosen {
         let rounded = |bytes: Option<u32>, default: u32| {
             u32::try_from(u64::from(bytes.unwrap_or(default)).next_multiple_of(STACK_UNIT_BYTES))
@@ -109,6 +110,9 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
                 if source.needs_warps(kernel.function) {
                     made.need_width(WARP_THREADS);
                 }
+                if source.multiplies_matrices(kernel.function) && matrices.is_none() {
+                    matrices = made.program.kernels.last().map(|kernel| kernel.name.clone());
+                }
             }
             Err(error) => refused.push(located(source, &error)),
         }
@@ -117,8 +121,16 @@ pub fn program(source: &Source, settings: &Settings) -> Result<(Program, Vec<Dia
         return Err(refused);
     }
     let refused = refused.into_iter().map(|error| Diagnostic { severity: Severity::Warning, ..error });
-    let warnings = source.warnings.iter().cloned().chain(refused).collect();
+    let matrices = matrices.map(|name| emulated_matrices(&name));
+    let warnings = source.warnings.iter().cloned().chain(refused).chain(matrices).collect();
     Ok((made.finish(source, start), warnings))
+}
+
+/// The remark on a kernel with matrix instructions of PTX.
+fn emulated_matrices(kernel: &str) -> Diagnostic {
+    Diagnostic::warning(format!(
+        "`{kernel}` multiplies matrices by shuffles and arithmetic of its lanes: its cycles are not those of a tensor unit"
+    ))
 }
 
 /// Bytes of the stack of a thread where nobody says.

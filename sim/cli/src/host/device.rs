@@ -134,8 +134,10 @@ impl<'a> Device<'a> {
             (Some(watching), Engine::Timed(machine)) => watching.finish(machine, &self.run, self.cycles),
             _ => Ok(()),
         };
-        let Device { run, timeline, seconds, .. } = self;
-        (Done { run, timeline, seconds }, written.err().unwrap_or_default())
+        let Device { run, timeline, seconds, modules, .. } = self;
+        let mut messages = modules.remarks().to_vec();
+        messages.extend(written.err().unwrap_or_default());
+        (Done { run, timeline, seconds }, messages)
     }
 
     /// Time of so many cycles, ns.

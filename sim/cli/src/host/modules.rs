@@ -51,6 +51,8 @@ struct Module {
 pub(super) struct Modules {
     modules: Vec<Module>,
     linked: Program,
+    /// The remarks on the first kernel that has some.
+    remarks: Vec<Diagnostic>,
 }
 
 /// A variable of a module with contents: address and bytes.
@@ -60,6 +62,11 @@ impl Modules {
     /// The program of all kernels that are compiled.
     pub(super) fn program(&self) -> &Program {
         &self.linked
+    }
+
+    /// Remarks on kernels, once for all of them.
+    pub(super) fn remarks(&self) -> &[Diagnostic] {
+        &self.remarks
     }
 
     /// Loads the image of a module. `place` allocates device memory for its variables, whose contents are returned.
@@ -151,7 +158,7 @@ impl Modules {
         registers: Option<u32>,
         config: &Config,
     ) -> Result<&Kernel, Failed> {
-        let linked = &mut self.linked;
+        let (linked, remarks) = (&mut self.linked, &mut self.remarks);
         let found = self.modules.get_mut(module as usize).ok_or((Failure::NotFound, Vec::new()))?;
         let Module { name: of, units, kernels } = found;
         let made = kernels.entry((name.to_owned(), registers)).or_insert_with(|| {
@@ -166,8 +173,11 @@ impl Modules {
                 f64_instructions: config.capabilities.f64,
                 ..Settings::default()
             };
-            let (program, _) =
+            let (program, warnings) =
                 program(&unit.source, &settings).map_err(|wrong| (Failure::InvalidCode, wrong))?;
+            if remarks.is_empty() {
+                remarks.extend(warnings.into_iter().skip(unit.source.warnings.len()));
+            }
             let parameters = unit.source.declared(name).unwrap_or_default().to_vec();
             let output = program.module.as_ref().map_or_else(Output::default, |module| module.output);
             Ok(Kernel { number: linked.append(&program), parameters, output })

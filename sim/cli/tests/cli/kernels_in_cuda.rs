@@ -179,3 +179,43 @@ fn what_kernels_print_comes_by_workgroup_and_thread_and_an_assertion_says_what_f
         ran.err
     );
 }
+
+/// A product with `nvcuda::wmma`: small integers, whose sums are exact. One remark says whose cycles they are.
+#[test]
+fn matrices_of_a_warp_have_their_header() {
+    if !clang() {
+        return;
+    }
+    let source = "\
+#include <mma.h>
+using namespace nvcuda;
+__global__ void hgemm(const half *a, const half *b, float *c, int n)
+{
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> x;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> y;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+    wmma::fill_fragment(sum, 0.0f);
+    int row = blockIdx.y * 16, column = (blockIdx.x * blockDim.y + threadIdx.y) * 16;
+    for (int k = 0; k < n; k += 16) {
+        wmma::load_matrix_sync(x, a + row * n + k, n);
+        wmma::load_matrix_sync(y, b + k * n + column, n);
+        wmma::mma_sync(sum, x, y, sum);
+    }
+    wmma::store_matrix_sync(c + row * n + column, sum, n, wmma::mem_row_major);
+}
+";
+    let launch = r#"(
+        source: "m.cu",
+        buffers: (
+            a: (type: f16, length: 4096, contents: integers(-4, 4)),
+            b: (type: f16, length: 4096, contents: integers(-4, 4)),
+            c: (type: f32, length: 4096),
+        ),
+        steps: [run(grid: (2, 4), workgroup: (32, 2), arguments: ["a", "b", "c", 64])],
+        expect: (c: (equals: matmul(a: "a", b: "b", inner: 64))),
+    )"#;
+    let scratch = Scratch::with(&[("m.cu", source), ("m.ron", launch)]);
+    let ran = scratch.run("m.ron --config gpu");
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert_eq!(ran.err.matches("not those of a tensor unit").count(), 1, "{}", ran.err);
+}

@@ -14,7 +14,7 @@ pub(super) const HEADERS: &[(&str, &str)] = texts!("include":
     "wave_library.h",
 );
 /// Headers that stand for those of CUDA: the first one is included before a source, and has all that the others have.
-pub(super) const CUDA_HEADERS: &[(&str, &str)] = texts!("cuda": "wave_cuda.h", "wave_cuda_math.h", "wave_cuda_host.h", "cuda_fp16.h", "cooperative_groups.h");
+pub(super) const CUDA_HEADERS: &[(&str, &str)] = texts!("cuda": "wave_cuda.h", "wave_cuda_math.h", "wave_cuda_host.h", "cuda_fp16.h", "cooperative_groups.h", "mma.h");
 /// Headers of CUDA whose names are in [`CUDA_HEADERS`] already.
 pub(super) const CUDA_NAMES: [&str; 14] = [
     "cuda.h",

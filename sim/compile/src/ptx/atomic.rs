@@ -9,7 +9,7 @@ use super::layout::LOCKS;
 use super::memory::{Addressed, scope};
 use super::spaces::space_of;
 use super::translate::{Done, Translator};
-use super::tree::Statement;
+use super::tree::{Operand, Statement};
 use super::types::{Kind, PtxType};
 use crate::emit::to;
 use crate::ir::{
@@ -304,18 +304,31 @@ impl<'a> Translator<'a> {
 
     /// A barrier of the whole workgroup. Its number does not count, as all threads come to each.
     pub(super) fn barrier(&mut self, s: &Statement) -> Done {
-        if s.operands.len() > 1 {
-            return self.refused(
-                &s.operands[1].at,
-                "a barrier for a part of the workgroup is not taken",
-                "use `bar.sync` without a number of threads: a barrier is one of the whole workgroup",
-            );
+        if let Some(threads) = s.operands.get(1) {
+            self.names_whole_workgroup(threads)?;
         }
         if !s.has("sync") {
             return Err(Wrong::new(s.at.clone(), format!("`{}` needs .sync", s.row.name)));
         }
         self.e.effect(Operation::Barrier);
         Ok(())
+    }
+
+    /// A barrier may state its threads if they are those of the workgroup, which the entry states. Barriers of a part would need
+    /// counters in memory and waves that poll them: no rule of WAVE says that a polling wave lets others go on.
+    pub(super) fn names_whole_workgroup(&mut self, threads: &Operand) -> Done {
+        let value = self.read(threads, PtxType::U32)?;
+        let stated = self.graph.function(self.tree, 0).required_threads;
+        let all = stated.map(|[x, y, z]| (u64::from(x) * u64::from(y) * u64::from(z)).next_multiple_of(32));
+        if self.e.known(value).is_some_and(|value| Some(value) == all) {
+            return Ok(());
+        }
+        self.refused(
+            &threads.at,
+            "a barrier for a part of the workgroup is not taken",
+            "leave the number of threads out: a barrier is one of the whole workgroup; `.reqntid` tells that a number is all of \
+             them",
+        )
     }
 
     /// Lanes of a wave go together: what they have stored is made visible to one another.

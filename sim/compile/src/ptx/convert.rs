@@ -9,6 +9,9 @@ use crate::ir::{Binary, Compare, Constant, Convert, Half, Type, Unary, Value};
 impl Translator<'_> {
     pub(super) fn conversion(&mut self, s: &Statement) -> Done {
         let [into, from] = [s.types[0], s.types[1]];
+        if into.kind == Kind::Tensor || from.kind == Kind::Tensor {
+            return self.tensor_number(s, into, from);
+        }
         if let Some(other) = s.one_of(&["rna", "relu", "satfinite"]) {
             return Err(Wrong::new(s.at.clone(), format!("`.{other}` of `cvt` is not taken")));
         }
@@ -206,6 +209,38 @@ impl Translator<'_> {
         let is_number = self.e.compare(Compare::FEq, value, value);
         let nan = self.e.constant(Constant::I32(0x7FFF));
         self.e.select(is_number, rounded, nan)
+    }
+
+    /// A binary32 rounded to 10 bits of its fraction, to nearest: even (`.rn`) or away from zero (`.rna`) between two.
+    fn tensor_number(&mut self, s: &Statement, into: PtxType, from: PtxType) -> Done {
+        let rounding = s.one_of(&["rn", "rna", "rz"]);
+        let (Some(rounding), true, None) = (
+            rounding,
+            from == PtxType::F32 && s.operands.len() == 2,
+            s.one_of(&["relu", "satfinite", "sat", "ftz"]),
+        ) else {
+            return Err(Wrong::new(
+                s.at.clone(),
+                "a conversion to .tf32 is taken as `cvt.rna.tf32.f32 d, a`",
+            ));
+        };
+        let value = self.read(&s.operands[1], from)?;
+        let bits = self.e.reinterpret(value);
+        let sum = match rounding {
+            "rn" => {
+                let last = self.e.with(Binary::ShrU, bits, 13);
+                let odd = self.e.with(Binary::And, last, 1);
+                let half = self.e.with(Binary::Add, odd, 0xFFF);
+                self.e.binary(Binary::Add, bits, half)
+            }
+            "rna" => self.e.with(Binary::Add, bits, 0x1000),
+            _ => bits,
+        };
+        let rounded = self.e.with(Binary::And, sum, 0xFFFF_E000);
+        let is_number = self.e.compare(Compare::FEq, value, value);
+        let nan = self.e.constant(Constant::I32(0x7FFF_FFFF));
+        let value = self.e.select(is_number, rounded, nan);
+        self.write(&s.operands[0], value, into)
     }
 
     /// Two numbers as the halves of a word: the first source is the upper one.

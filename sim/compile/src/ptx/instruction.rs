@@ -68,6 +68,13 @@ impl<'a> Translator<'a> {
             M::LaneMatch => self.lane_match(s),
             M::ActiveMask => self.active_mask(s),
             M::Reduction => self.reduction(s),
+            M::LoadMatrix => self.load_matrices(s),
+            M::StoreMatrix => self.store_matrices(s),
+            M::MoveMatrix => self.transpose_matrix(s),
+            M::MatrixProduct => self.matrix_product(s),
+            M::LoadFragment => self.load_fragment(s),
+            M::StoreFragment => self.store_fragment(s),
+            M::FragmentProduct => self.product_of_whole(s),
             M::Nothing => Ok(()),
             // They end blocks.
             M::Branch | M::BranchTable | M::Call | M::Exit | M::Return | M::Trap => Ok(()),

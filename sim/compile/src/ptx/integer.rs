@@ -29,7 +29,7 @@ impl<'a> Translator<'a> {
     }
 
     /// A sum or difference of signed words, or the nearest number if it does not fit.
-    fn saturated(&mut self, a: Value, b: Value, sum: Value, is_sum: bool) -> Value {
+    pub(super) fn saturated(&mut self, a: Value, b: Value, sum: Value, is_sum: bool) -> Value {
         // It overflows where the signs of the operands are alike (of a sum) or not (of a difference), and that of the result
         // is another one.
         let with_a = self.e.binary(Binary::Xor, a, sum);

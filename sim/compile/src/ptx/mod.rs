@@ -7,10 +7,13 @@
 
 mod atomic;
 mod bits;
+mod calls;
 mod compare;
 mod convert;
 mod emit;
 mod float;
+mod fragment;
+mod functions;
 mod graph;
 mod instruction;
 mod integer;
@@ -18,7 +21,9 @@ mod layout;
 mod lexer;
 mod library;
 mod lines;
+mod matrix;
 mod memory;
+mod operand;
 mod parse;
 mod scope;
 mod spaces;
@@ -29,6 +34,7 @@ mod tests;
 mod translate;
 mod tree;
 mod types;
+mod variables;
 mod wave;
 
 use crate::encoding::Listing;
@@ -122,6 +128,8 @@ pub struct PtxKernel {
     pub declared: Vec<PtxParameter>,
     /// It is right with waves of [`WARP_THREADS`] lanes only.
     pub needs_warps: bool,
+    /// The kernel multiplies matrices by the arithmetic of its lanes: its cycles are not those of a tensor unit.
+    pub multiplies_matrices: bool,
 }
 
 /// A module that has been translated.
@@ -239,6 +247,7 @@ fn decode_with(
                     parameters: made.parameters,
                     declared: declared(function),
                     needs_warps: made.needs_warps,
+                    multiplies_matrices: made.multiplies_matrices,
                 });
             }
             Err(wrong) => refused.push((function.name.clone(), located(wrong))),

@@ -373,7 +373,8 @@ fn modifiers(row: &Row, dotted: &[(&str, Span)], at: &Span) -> Parsed<(Vec<Strin
             modifiers.push((*name).to_owned());
         } else if is_other_type(name) {
             let message = format!("`{}` on numbers of type `.{name}` is not taken", row.name);
-            return Err(Wrong::new(at.clone(), message));
+            let hint = matches!(row.name, "mma" | "wmma").then_some(table::TENSOR);
+            return Err(Wrong::new(at.clone(), message).maybe_hint(hint.map(str::to_owned)));
         } else {
             let message = match row.modifiers {
                 "" => format!("`{}` takes no modifier `.{name}`", row.name),
@@ -383,15 +384,17 @@ fn modifiers(row: &Row, dotted: &[(&str, Span)], at: &Span) -> Parsed<(Vec<Strin
             return Err(Wrong::new(at.clone(), message).maybe_hint(near));
         }
     }
-    let (most, expected) = match row.typed {
-        Typed::Never => (0, "no type"),
-        Typed::Once => (1, "one type"),
-        Typed::Twice => (2, "two types"),
+    let (counts, expected): (&[usize], _) = match row.typed {
+        Typed::Never => (&[0], "no type"),
+        Typed::Once => (&[1], "one type"),
+        Typed::Twice => (&[2], "two types"),
+        Typed::FourTimes => (&[4], "four types"),
+        Typed::TwiceOrFourTimes => (&[2, 4], "two or four types"),
     };
-    if types.len() != most {
+    if !counts.contains(&types.len()) {
         let message = format!("`{}` takes {expected}, and {} are written", row.name, types.len());
         let hint = format!("its types: {}", listed(row.types));
-        return Err(Wrong::new(at.clone(), message).maybe_hint((most > 0).then_some(hint)));
+        return Err(Wrong::new(at.clone(), message).maybe_hint((counts != [0]).then_some(hint)));
     }
     Ok((modifiers, types))
 }

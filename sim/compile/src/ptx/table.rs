@@ -32,13 +32,18 @@ pub(super) enum Meaning {
     Exp2,
     Fence,
     Fma,
+    FragmentProduct,
     IsSpace,
     LaneMatch,
     Load,
+    LoadFragment,
+    LoadMatrix,
     Log2,
     Lookup3,
+    MatrixProduct,
     MaxMin,
     Move,
+    MoveMatrix,
     Multiply,
     MultiplyAdd,
     Negate,
@@ -63,6 +68,8 @@ pub(super) enum Meaning {
     SignExtend,
     Sine,
     Store,
+    StoreFragment,
+    StoreMatrix,
     Subtract,
     SumOfDifferences,
     Tanh,
@@ -82,6 +89,10 @@ pub(super) enum Typed {
     Once,
     /// Twice: of the result, of the source.
     Twice,
+    /// Four times: of the matrices D, A, B and C.
+    FourTimes,
+    /// Twice or four times: of D and C, or of D, A, B and C.
+    TwiceOrFourTimes,
 }
 
 /// A row of the table. Instructions of one name may have several.
@@ -111,6 +122,9 @@ const ATOMIC: &str = "global shared shared::cta relaxed acquire release acq_rel 
     add sub min max inc dec and or xor exch cas";
 const ATOMIC_TYPES: &str = "b16 b32 b64 u32 u64 s32 s64 f32 f64";
 const COMPARISONS: &str = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan and or xor ftz";
+const MATRICES: &str = "sync aligned m8n8 x1 x2 x4 trans shared shared::cta";
+const PRODUCTS: &str =
+    "sync aligned m8n8k4 m8n8k16 m8n8k32 m16n8k4 m16n8k8 m16n8k16 m16n8k32 m16n8k64 row col satfinite";
 const COMPARED: &str = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 f32 f64";
 
 macro_rules! rows {
@@ -188,7 +202,7 @@ pub(super) static ROWS: &[Row] = rows! {
     // Moves and conversions.
     "mov" Move [""] ["b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 f32 f64 pred f16x2 bf16 bf16x2"] Once "v v";
     "cvt" Convert ["rn rz rm rp rni rzi rmi rpi rna ftz sat relu satfinite"]
-        ["u8 u16 u32 u64 s8 s16 s32 s64 f16 f32 f64 bf16 f16x2 bf16x2"] Twice "d s ?s";
+        ["u8 u16 u32 u64 s8 s16 s32 s64 f16 f32 f64 bf16 f16x2 bf16x2 tf32"] Twice "d s ?s";
     "cvta" ConvertAddress ["to global const shared shared::cta local param param::entry"] ["u32 u64"] Once "d s";
     "isspacep" IsSpace ["global const shared shared::cta local param param::entry"] [""] Never "d s";
 
@@ -223,6 +237,12 @@ pub(super) static ROWS: &[Row] = rows! {
     "match" LaneMatch ["sync any all"] ["b32 b64"] Once "p s s";
     "activemask" ActiveMask [""] ["b32"] Once "d";
     "redux" Reduction ["sync add min max and or xor"] ["b32 u32 s32"] Once "d s s";
+
+    // Matrices in the registers of a warp.
+    "ldmatrix" LoadMatrix [MATRICES] ["b16"] Once "v a";
+    "stmatrix" StoreMatrix [MATRICES] ["b16"] Once "a v";
+    "movmatrix" MoveMatrix ["sync aligned m8n8 trans"] ["b16"] Once "d s";
+    "mma" MatrixProduct [PRODUCTS] ["f16 bf16 tf32 f32 f64 s8 u8 s32"] FourTimes "v v v v";
 };
 
 /// Rows of instructions whose names have a further word in them that changes their operands.
@@ -335,6 +355,42 @@ pub(super) static SPECIAL_ROWS: &[(&str, &str, Row)] = &[
             operands: "d s s s",
         },
     ),
+    (
+        "wmma",
+        "load",
+        Row {
+            name: "wmma",
+            meaning: Meaning::LoadFragment,
+            modifiers: "load a b c sync aligned row col m16n16k16 m32n8k16 m8n32k16 m16n16k8 m8n8k4 global shared shared::cta",
+            types: "f16 bf16 tf32 f32 f64 s8 u8 s32",
+            typed: Typed::Once,
+            operands: "v a ?s",
+        },
+    ),
+    (
+        "wmma",
+        "store",
+        Row {
+            name: "wmma",
+            meaning: Meaning::StoreFragment,
+            modifiers: "store d sync aligned row col m16n16k16 m32n8k16 m8n32k16 m16n16k8 m8n8k4 global shared shared::cta",
+            types: "f16 f32 f64 s32",
+            typed: Typed::Once,
+            operands: "a v ?s",
+        },
+    ),
+    (
+        "wmma",
+        "mma",
+        Row {
+            name: "wmma",
+            meaning: Meaning::FragmentProduct,
+            modifiers: "mma sync aligned row col m16n16k16 m32n8k16 m8n32k16 m16n16k8 m8n8k4 satfinite",
+            types: "f16 bf16 tf32 f32 f64 s8 u8 s32",
+            typed: Typed::TwiceOrFourTimes,
+            operands: "v v v v",
+        },
+    ),
 ];
 
 /// An instruction that exists and is not taken.
@@ -348,7 +404,8 @@ pub(super) struct Refused {
 }
 
 const TEXTURE: &str = "read the data from global memory: the simulator has no texture units";
-const TENSOR: &str = "compile for an older target, such as sm_75 without tensor cores, or compute with fma";
+pub(super) const TENSOR: &str =
+    "compile for sm_80, whose `mma.sync` on f16, bf16, tf32, f64, s8 and u8 is taken, or compute with fma";
 const BULK: &str = "copy with ld and st: compile for sm_80 or older, whose code has no copy engine";
 const CLUSTER: &str = "the simulator has no clusters of workgroups: compile for sm_80 or older";
 const PARALLELISM: &str = "launch the kernel from the host: a launch file may have several steps";
@@ -365,11 +422,10 @@ pub(super) static REFUSED: &[Refused] = &[
     Refused { name: "istypep", what: "a query of texture types", hint: TEXTURE },
     Refused { name: "wgmma", what: "a matrix operation of four warps", hint: TENSOR },
     Refused { name: "tcgen05", what: "a matrix operation of the fifth tensor cores", hint: TENSOR },
-    Refused { name: "wmma", what: "a matrix operation of a warp", hint: TENSOR },
-    Refused { name: "mma", what: "a matrix operation of a warp", hint: TENSOR },
-    Refused { name: "ldmatrix", what: "a load of matrix fragments", hint: TENSOR },
-    Refused { name: "stmatrix", what: "a store of matrix fragments", hint: TENSOR },
-    Refused { name: "movmatrix", what: "a transposition of matrix fragments", hint: TENSOR },
+    Refused { name: "mma.sp", what: "a product with a sparse matrix", hint: TENSOR },
+    Refused { name: "mma.sync.aligned.m8n8k128", what: "a product of matrices of bits", hint: TENSOR },
+    Refused { name: "mma.sync.aligned.m16n8k128", what: "a product of matrices of bits", hint: TENSOR },
+    Refused { name: "mma.sync.aligned.m16n8k256", what: "a product of matrices of bits", hint: TENSOR },
     Refused { name: "mbarrier", what: "a barrier object in memory", hint: BULK },
     Refused { name: "cp.async.bulk", what: "a bulk copy", hint: BULK },
     Refused { name: "cp.async.mbarrier", what: "a barrier object in memory", hint: BULK },
@@ -386,12 +442,12 @@ pub(super) static REFUSED: &[Refused] = &[
     Refused {
         name: "bar.arrive",
         what: "a barrier that a part of the workgroup waits at",
-        hint: "use `bar.sync` without a number of threads: a barrier is one of the whole workgroup",
+        hint: "use `bar.sync`: a barrier is one that the whole workgroup waits at",
     },
     Refused {
         name: "barrier.arrive",
         what: "a barrier that a part of the workgroup waits at",
-        hint: "use `barrier.sync` without a number of threads: a barrier is one of the whole workgroup",
+        hint: "use `barrier.sync`: a barrier is one that the whole workgroup waits at",
     },
     Refused {
         name: "elect",

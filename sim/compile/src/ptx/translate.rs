@@ -5,17 +5,17 @@
 
 use super::Wrong;
 use super::emit::Emitter;
-use super::graph::{End, Frame, Item, SourceGraph, parts_of_call};
+use super::graph::{End, Frame, Item, SourceGraph};
 use super::layout::{DeviceLayout, Places};
 use super::lexer::Span;
+use super::matrix::Gathered;
 use super::spaces::Spaces;
 use super::table::Meaning;
-use super::tree::{Formal, Function, Operand, OperandKind, RegisterId, Statement, Tree, VariableId};
-use super::types::{Kind, PtxType};
+use super::tree::{Formal, Function, RegisterId, Statement, Tree, VariableId};
+use super::types::PtxType;
 use crate::emit::to;
 use crate::ir::{
-    self, Access, Binary, Block, Constant, Convert, MemoryId, Operation, Place, Signature, Target,
-    Terminator, Trap, Type, Unary, Value,
+    self, Access, Block, MemoryId, Operation, Place, Signature, Target, Terminator, Trap, Type, Value,
 };
 use std::collections::HashMap;
 
@@ -36,6 +36,8 @@ pub(super) struct Made {
     pub(super) private_bytes: u32,
     /// It is right with waves of 32 lanes only.
     pub(super) needs_warps: bool,
+    /// The entry multiplies matrices.
+    pub(super) multiplies_matrices: bool,
 }
 
 /// A result of the translator.
@@ -50,6 +52,8 @@ pub(super) struct Translator<'a> {
     pub(super) ids: Memories,
     pub(super) e: Emitter,
     pub(super) needs_warps: bool,
+    pub(super) multiplies_matrices: bool,
+    pub(super) gathered: Gathered,
     /// The block of the source, and the frame of the statement.
     source: usize,
     pub(super) frame: usize,
@@ -95,6 +99,8 @@ pub(super) fn entry(tree: &Tree, number: usize, device: &DeviceLayout, ids: Memo
         ids,
         e: Emitter::new(made),
         needs_warps: false,
+        multiplies_matrices: false,
+        gathered: Gathered::default(),
         source: 0,
         frame: 0,
         values: vec![HashMap::new(); graph.blocks.len()],
@@ -112,6 +118,7 @@ pub(super) fn entry(tree: &Tree, number: usize, device: &DeviceLayout, ids: Memo
         shared_bytes: places.shared_bytes,
         private_bytes: places.private_bytes,
         needs_warps: translator.needs_warps,
+        multiplies_matrices: translator.multiplies_matrices,
     })
 }
 
@@ -200,7 +207,7 @@ impl<'a> Translator<'a> {
     }
 
     /// Stores the words of a parameter whose address is taken in the memory of the thread.
-    fn copy_parameter(&mut self, frame: usize, own: usize) {
+    pub(super) fn copy_parameter(&mut self, frame: usize, own: usize) {
         let of = self.graph.frames[frame].function;
         if !self.places.copied.contains(&(of, own)) {
             return;
@@ -333,7 +340,7 @@ impl<'a> Translator<'a> {
     }
 
     /// The place that a statement of the frame shows.
-    fn place(&self, at: &Span) -> Place {
+    pub(super) fn place(&self, at: &Span) -> Place {
         Place(self.graph.shown(self.tree, self.frame, at).start as u32 + 1)
     }
 
@@ -378,349 +385,14 @@ impl<'a> Translator<'a> {
         }
         Ok(())
     }
-
-    /// The arguments of a call become parameters.
-    fn enter(&mut self, frame: usize) -> Done {
-        let Some((caller, number)) = self.graph.frames[frame].caller else { return Ok(()) };
-        let statement = self.graph.statement(self.tree, caller, number);
-        self.frame = caller;
-        self.e.at = self.place(&statement.at);
-        let function = self.graph.function(self.tree, frame);
-        let (_, _, arguments) = parts_of_call(statement);
-        if arguments.len() != function.parameters.len() {
-            let (takes, given) = (function.parameters.len(), arguments.len());
-            let message = format!("`{}` takes {takes} arguments, and the call gives {given}", function.name);
-            return Err(Wrong::new(statement.at.clone(), message));
-        }
-        for (argument, formal) in arguments.iter().zip(&function.parameters) {
-            match formal {
-                Formal::Register(id) => {
-                    self.frame = caller;
-                    let ty = function.registers[id.0 as usize].1;
-                    let value = self.read(argument, ty)?;
-                    self.set(self.graph.frames[frame].first + id.0, value);
-                }
-                Formal::Memory(own) => {
-                    let from = self.words_of(caller, argument)?;
-                    let into = self.graph.frames[frame].words[own];
-                    let words = function.variables[*own].size().div_ceil(4) as u32;
-                    match from {
-                        Some((from, size)) if size == words => {
-                            for word in 0..words {
-                                let value = self.get(from + word);
-                                self.set(into + word, value);
-                            }
-                        }
-                        Some((_, size)) => {
-                            let message = format!(
-                                "`{}` takes an argument of {} bytes here, and the call gives {}",
-                                function.name,
-                                4 * words,
-                                4 * size
-                            );
-                            return Err(Wrong::new(argument.at.clone(), message));
-                        }
-                        None => {
-                            self.frame = caller;
-                            let ty = function.variables[*own].ty;
-                            let value = self.read(argument, ty)?;
-                            self.set_words(into, 0, value, ty);
-                        }
-                    }
-                    self.copy_parameter(frame, *own);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The results of a call become those that the caller names.
-    fn leave(&mut self, frame: usize) -> Done {
-        let Some((caller, number)) = self.graph.frames[frame].caller else { return Ok(()) };
-        let statement = self.graph.statement(self.tree, caller, number);
-        self.frame = caller;
-        self.e.at = self.place(&statement.at);
-        let function = self.graph.function(self.tree, frame);
-        let (results, _, _) = parts_of_call(statement);
-        if results.len() > function.results.len() {
-            let message = format!("`{}` gives {} results", function.name, function.results.len());
-            return Err(Wrong::new(statement.at.clone(), message));
-        }
-        for (result, formal) in results.iter().zip(&function.results) {
-            match formal {
-                Formal::Register(id) => {
-                    let ty = function.registers[id.0 as usize].1;
-                    let value = self.get(self.graph.frames[frame].first + id.0);
-                    self.frame = caller;
-                    self.write(result, value, ty)?;
-                }
-                Formal::Memory(own) => {
-                    let from = self.graph.frames[frame].words[own];
-                    let variable = &function.variables[*own];
-                    match self.words_of(caller, result)? {
-                        Some((into, size)) => {
-                            for word in 0..size.min(variable.size().div_ceil(4) as u32) {
-                                let value = self.get(from + word);
-                                self.set(into + word, value);
-                            }
-                        }
-                        None => {
-                            self.frame = frame;
-                            let value = self.get_words(from, 0, variable.ty);
-                            self.frame = caller;
-                            self.write(result, value, variable.ty)?;
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The first word of a parameter variable that a call names, and how many it has; `None` for a register or a number.
-    fn words_of(&self, frame: usize, operand: &Operand) -> Done<Option<(u32, u32)>> {
-        match operand.kind {
-            OperandKind::Variable(VariableId::Own(own), 0) => {
-                let Some(&first) = self.graph.frames[frame].words.get(&own) else {
-                    return Err(Wrong::new(
-                        operand.at.clone(),
-                        "a call passes variables in .param and registers",
-                    ));
-                };
-                let variable = &self.graph.function(self.tree, frame).variables[own];
-                Ok(Some((first, variable.size().div_ceil(4) as u32)))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Sets a number of a parameter, at a byte that is a multiple of its size.
-    pub(super) fn set_words(&mut self, first: u32, byte: u32, value: Value, ty: PtxType) {
-        let word = first + byte / 4;
-        match ty.bits {
-            64 => {
-                let bits = if self.e.ty(value) == Type::F64 { self.e.reinterpret(value) } else { value };
-                let [low, high] = self.e.halves(bits);
-                self.set(word, low);
-                self.set(word + 1, high);
-            }
-            32 => {
-                let bits = if self.e.ty(value) == Type::F32 { self.e.reinterpret(value) } else { value };
-                self.set(word, bits);
-            }
-            bits => {
-                let shift = 8 * (byte % 4);
-                let mask = (1u32 << bits) - 1;
-                let before = self.get(word);
-                let kept = self.e.with(Binary::And, before, u64::from(!(mask << shift)));
-                let new = self.e.with(Binary::And, value, u64::from(mask));
-                let new = self.e.with(Binary::Shl, new, u64::from(shift));
-                let all = self.e.binary(Binary::Or, kept, new);
-                self.set(word, all);
-            }
-        }
-    }
-
-    /// A number of a parameter, at a byte that is a multiple of its size.
-    pub(super) fn get_words(&mut self, first: u32, byte: u32, ty: PtxType) -> Value {
-        let word = first + byte / 4;
-        let low = self.get(word);
-        match ty.bits {
-            64 => {
-                let high = self.get(word + 1);
-                let whole = self.e.whole([low, high]);
-                if ty.ir() == Type::F64 { self.e.reinterpret(whole) } else { whole }
-            }
-            32 if ty.ir() == Type::F32 => self.e.reinterpret(low),
-            32 => low,
-            bits => {
-                let moved = self.e.with(Binary::ShrU, low, u64::from(8 * (byte % 4)));
-                self.e.with(Binary::And, moved, (1 << bits) - 1)
-            }
-        }
-    }
-
-    /// The value of an operand as a number of a type.
-    pub(super) fn read(&mut self, operand: &Operand, ty: PtxType) -> Done<Value> {
-        let constant = |bits: u64| Constant::from_bits(ty.ir(), bits);
-        match &operand.kind {
-            OperandKind::Register(id) => {
-                let (name, of) = self.register(*id);
-                let value = self.get(self.variable(*id));
-                self.fit(value, of, ty).ok_or_else(|| mismatch(operand.at.clone(), name, of, ty))
-            }
-            OperandKind::Special(name) => {
-                let value = self.special(name, &operand.at)?;
-                match (self.e.ty(value), ty.ir()) {
-                    (from, into) if from == into => Ok(value),
-                    (Type::I32, Type::I64) => Ok(self.e.convert(Convert::ExtendU, value)),
-                    (Type::I64, Type::I32) => Ok(self.e.convert(Convert::Wrap, value)),
-                    _ => Err(Wrong::new(operand.at.clone(), format!("`%{name}` is an integer"))),
-                }
-            }
-            OperandKind::Integer(value) if ty.is_float() => {
-                let bits = super::parse::constant(super::lexer::Number::Integer(*value), false, ty);
-                Ok(self.e.constant(constant(bits)))
-            }
-            OperandKind::Integer(value) if ty.kind == Kind::Predicate => Ok(self.e.bool(*value != 0)),
-            OperandKind::Integer(value) => Ok(self.e.constant(constant(*value))),
-            OperandKind::Single(bits) => {
-                let bits = super::parse::constant(super::lexer::Number::Single(*bits), false, ty);
-                Ok(self.e.constant(constant(bits)))
-            }
-            OperandKind::Double(value) => {
-                let bits = super::parse::constant(super::lexer::Number::Double(*value), false, ty);
-                Ok(self.e.constant(constant(bits)))
-            }
-            OperandKind::Variable(id, offset) => {
-                let of = self.of_frame().function;
-                let address = self.places.address(of, *id).ok_or_else(|| {
-                    Wrong::new(operand.at.clone(), "the address of this variable is not taken")
-                        .hint("access it by its name in brackets")
-                })?;
-                if !ty.is_integer() || ty.bits < 32 {
-                    return Err(Wrong::new(operand.at.clone(), "an address is an integer of 32 or 64 bits"));
-                }
-                let address = u64::from(address).wrapping_add(*offset as u64);
-                Ok(self.e.constant(constant(address)))
-            }
-            OperandKind::Not(inner) => {
-                if ty.kind != Kind::Predicate {
-                    return Err(Wrong::new(operand.at.clone(), "`!` negates a predicate"));
-                }
-                let value = self.read(inner, ty)?;
-                Ok(self.e.not(value))
-            }
-            OperandKind::Name(name) => {
-                Err(Wrong::new(operand.at.clone(), format!("nothing is declared with the name `{name}`")))
-            }
-            _ => Err(Wrong::new(
-                operand.at.clone(),
-                format!("expected a register or a number of type .{}", ty.name()),
-            )),
-        }
-    }
-
-    /// A value of a register of one type as a number of another of the same size.
-    fn fit(&mut self, value: Value, from: PtxType, into: PtxType) -> Option<Value> {
-        if (from.kind == Kind::Predicate) != (into.kind == Kind::Predicate) || from.bits < into.bits {
-            return None;
-        }
-        match (from.ir(), into.ir()) {
-            (a, b) if a == b => Some(value),
-            (Type::I32, Type::F32)
-            | (Type::F32, Type::I32)
-            | (Type::I64, Type::F64)
-            | (Type::F64, Type::I64)
-                if from.bits == into.bits =>
-            {
-                Some(self.e.reinterpret(value))
-            }
-            _ => None,
-        }
-    }
-
-    /// As [`read`](Self::read), where a register may be wider than the type: its low bits count.
-    pub(super) fn read_low(&mut self, operand: &Operand, ty: PtxType) -> Done<Value> {
-        if let OperandKind::Register(id) = operand.kind
-            && self.register(id).1.bits == 64
-            && ty.bits < 64
-            && ty.kind != Kind::Predicate
-        {
-            let value = self.read(operand, PtxType::B64)?;
-            let low = self.e.convert(Convert::Wrap, value);
-            return Ok(if ty.ir() == Type::F32 { self.e.reinterpret(low) } else { low });
-        }
-        if let OperandKind::Register(id) = operand.kind
-            && self.register(id).1.ir() == Type::F32
-            && ty.bits < 32
-        {
-            return self.read(operand, PtxType::B32);
-        }
-        self.read(operand, ty)
-    }
-
-    /// A result of a type goes to a register of its size.
-    pub(super) fn write(&mut self, operand: &Operand, value: Value, ty: PtxType) -> Done {
-        let id = match &operand.kind {
-            OperandKind::Register(id) => *id,
-            OperandKind::Sink => return Ok(()),
-            _ => return Err(Wrong::new(operand.at.clone(), "expected a register for the result")),
-        };
-        let (name, of) = self.register(id);
-        let wrong = || mismatch(operand.at.clone(), name, of, ty);
-        if (of.kind == Kind::Predicate) != (ty.kind == Kind::Predicate) || of.bits < ty.bits {
-            return Err(wrong());
-        }
-        let value = match (self.e.ty(value), of.ir()) {
-            (a, b) if a == b => value,
-            (Type::I32, Type::F32)
-            | (Type::F32, Type::I32)
-            | (Type::I64, Type::F64)
-            | (Type::F64, Type::I64) => self.e.reinterpret(value),
-            _ => return Err(wrong()),
-        };
-        self.set(self.variable(id), value);
-        Ok(())
-    }
-
-    /// As [`write`](Self::write), where a register may be wider than the type: an integer is extended, with its sign if it
-    /// has one.
-    pub(super) fn write_extended(&mut self, operand: &Operand, value: Value, ty: PtxType) -> Done {
-        let OperandKind::Register(id) = operand.kind else { return self.write(operand, value, ty) };
-        let of = self.register(id).1;
-        if of.bits <= ty.bits || of.kind == Kind::Predicate || ty.kind == Kind::Predicate {
-            return self.write(operand, value, ty);
-        }
-        let bits = match self.e.ty(value) {
-            Type::F32 | Type::F64 => self.e.reinterpret(value),
-            _ => value,
-        };
-        let extended = self.extended(bits, ty);
-        if of.bits == 64 {
-            let convert = if ty.is_signed() { Convert::ExtendS } else { Convert::ExtendU };
-            let wide = self.e.convert(convert, extended);
-            return self.write(operand, wide, PtxType::B64);
-        }
-        self.write(operand, extended, PtxType { kind: Kind::Bits, bits: of.bits })
-    }
-
-    /// An integer of 8 or 16 bits with its upper bits as its type says; others are as they are.
-    pub(super) fn extended(&mut self, value: Value, ty: PtxType) -> Value {
-        match (ty.bits, ty.is_signed()) {
-            (8, true) => self.e.unary(Unary::Extend8, value),
-            (16, true) => self.e.unary(Unary::Extend16, value),
-            (8, false) => self.e.with(Binary::And, value, 0xFF),
-            (16, false) => self.e.with(Binary::And, value, 0xFFFF),
-            _ => value,
-        }
-    }
-
-    /// An operand as an integer of 32 or 64 bits: a shorter one is extended as its type says.
-    pub(super) fn read_integer(&mut self, operand: &Operand, ty: PtxType) -> Done<Value> {
-        let value = self.read(operand, ty)?;
-        Ok(self.extended(value, ty))
-    }
-
-    pub(super) fn refused<T>(&self, at: &Span, message: impl Into<String>, hint: &str) -> Done<T> {
-        Err(Wrong::new(at.clone(), message).hint(hint))
-    }
-}
-
-/// The message about a register of another type.
-fn mismatch(at: Span, name: &str, of: PtxType, ty: PtxType) -> Wrong {
-    Wrong::new(
-        at,
-        format!("`{name}` has the type .{}, and a value of type .{} is meant here", of.name(), ty.name()),
-    )
-    .hint("mov and cvt make a value of another type")
 }
 
 /// True for what threads do that are guarded out of it must not do, beside setting registers.
 fn has_effect(meaning: Meaning) -> bool {
     use Meaning::{
-        ActiveMask, AsyncCopy, Atomic, Barrier, BarrierReduction, Fence, LaneMatch, Load, Reduction, Shuffle,
-        Store, Vote, WarpBarrier,
+        ActiveMask, AsyncCopy, Atomic, Barrier, BarrierReduction, Fence, FragmentProduct, LaneMatch, Load,
+        LoadFragment, LoadMatrix, MatrixProduct, MoveMatrix, Reduction, Shuffle, Store, StoreFragment,
+        StoreMatrix, Vote, WarpBarrier,
     };
     matches!(
         meaning,
@@ -736,5 +408,12 @@ fn has_effect(meaning: Meaning) -> bool {
             | LaneMatch
             | ActiveMask
             | Reduction
+            | LoadMatrix
+            | StoreMatrix
+            | MoveMatrix
+            | MatrixProduct
+            | LoadFragment
+            | StoreFragment
+            | FragmentProduct
     )
 }

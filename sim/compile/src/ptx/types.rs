@@ -19,6 +19,8 @@ pub(super) enum Kind {
     Pair,
     /// Two such numbers with the exponent of a binary32.
     BrainPair,
+    /// A binary32 of which the last 13 bits do not count.
+    Tensor,
     /// A truth value.
     Predicate,
 }
@@ -33,7 +35,7 @@ pub(super) struct PtxType {
 }
 
 /// Names of the types that are taken.
-const NAMES: [(&str, Kind, u32); 20] = [
+const NAMES: [(&str, Kind, u32); 21] = [
     ("b8", Kind::Bits, 8),
     ("b16", Kind::Bits, 16),
     ("b32", Kind::Bits, 32),
@@ -52,13 +54,13 @@ const NAMES: [(&str, Kind, u32); 20] = [
     ("bf16", Kind::Brain, 16),
     ("f16x2", Kind::Pair, 32),
     ("bf16x2", Kind::BrainPair, 32),
+    ("tf32", Kind::Tensor, 32),
     ("pred", Kind::Predicate, 1),
     ("b128", Kind::Bits, 128),
 ];
 
 /// Types that exist and are not taken.
 const OTHERS: &[&str] = &[
-    "tf32",
     "e4m3",
     "e5m2",
     "e4m3x2",

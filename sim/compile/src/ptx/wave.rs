@@ -232,12 +232,11 @@ impl Translator<'_> {
     /// A barrier that counts the threads of the workgroup with a predicate, or says whether all or any have it: each wave
     /// leaves its number in a word of its own, and adds those of all waves up after the barrier.
     pub(super) fn barrier_reduction(&mut self, s: &Statement) -> Done {
+        let [_, _, .., predicate] = s.operands.as_slice() else {
+            return Err(Wrong::new(s.at.clone(), "a barrier that reduces takes a predicate"));
+        };
         if s.operands.len() > 3 {
-            return self.refused(
-                &s.operands[2].at,
-                "a barrier for a part of the workgroup is not taken",
-                "leave the number of threads out: a barrier is one of the whole workgroup",
-            );
+            self.names_whole_workgroup(&s.operands[2])?;
         }
         let Some(mode) = s.one_of(&["popc", "and", "or"]) else {
             return Err(Wrong::new(s.at.clone(), format!("`{}.red` needs .popc, .and or .or", s.row.name)));
@@ -247,7 +246,7 @@ impl Translator<'_> {
             return Err(Wrong::new(s.at.clone(), format!("this barrier has the type .{}", expected.name())));
         }
         let words = self.places.reduction.expect("the layout has words where a barrier reduces");
-        let truth = self.read(&s.operands[2], PtxType::PRED)?;
+        let truth = self.read(predicate, PtxType::PRED)?;
         let counted = if mode == "and" { self.e.not(truth) } else { truth };
         let bits = self.ballot(counted);
         let count = self.e.unary(Unary::Popcnt, bits);

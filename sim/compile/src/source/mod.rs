@@ -263,6 +263,11 @@ impl Source {
         self.ptx.iter().any(|kernel| kernel.kernel.function == function && kernel.needs_warps)
     }
 
+    /// True if a kernel multiplies matrices by the arithmetic of its lanes, where PTX has a tensor unit.
+    pub(crate) fn multiplies_matrices(&self, function: FunctionId) -> bool {
+        self.ptx.iter().any(|kernel| kernel.kernel.function == function && kernel.multiplies_matrices)
+    }
+
     /// True if it came as PTX, whose compilers leave the order of instructions to those who know the machine.
     pub(crate) fn is_ptx(&self) -> bool {
         !self.ptx.is_empty()

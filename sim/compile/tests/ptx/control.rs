@@ -232,3 +232,21 @@ fn ordered_accesses_copies_and_numbers_of_16_bits() {
     let expected: Vec<u8> = (0..32u16).flat_map(|thread| (1003 + 35 * thread).to_le_bytes()).collect();
     assert_eq!(after[4096..], expected);
 }
+
+/// A number of threads is taken where the entry states that it is all of them.
+#[test]
+fn a_barrier_may_name_all_threads() {
+    let text = |threads: u32| {
+        format!(
+            ".visible .entry k(.param .u64 p)\n.reqntid 64\n{{\n\
+             .reg .pred %p<2>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\nld.param.u64 %rd0, [p];\nmov.u32 %r0, %tid.x;\n\
+             setp.gt.u32 %p0, %r0, 40;\nbar.sync 1, {threads};\nbar.red.popc.u32 %r1, 2, {threads}, %p0;\n\
+             mul.wide.u32 %rd1, %r0, 4;\nadd.s64 %rd1, %rd1, %rd0;\nst.global.u32 [%rd1], %r1;\nret;\n}}\n"
+        )
+    };
+    assert_eq!(words(&text(64), 64, &[0; 64]), vec![23; 64]);
+    let errors =
+        crate::machine::program(&format!("{HEAD}{}", text(32))).expect_err("a part of the workgroup");
+    let text = crate::machine::rendered(&errors);
+    assert!(text.contains("a barrier for a part of the workgroup is not taken"), "{text}");
+}

@@ -4,6 +4,7 @@
 mod control;
 mod device_library;
 mod machine;
+mod matrices;
 mod mutations;
 mod random;
 mod refused;

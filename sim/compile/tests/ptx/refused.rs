@@ -15,7 +15,7 @@ const LINE: u32 = 9;
 
 #[test]
 fn statements_are_refused_at_their_place_by_name() {
-    let cases: [(&str, &str, u32); 37] = [
+    let cases: [(&str, &str, u32); 45] = [
         ("tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [t, {%f0, %f1}];", "`tex` is not taken", 1),
         ("wgmma.fence.sync.aligned;", "`wgmma` is not taken", 1),
         ("mbarrier.init.shared.b64 [%r0], %r1;", "`mbarrier` is not taken", 1),
@@ -52,6 +52,34 @@ fn statements_are_refused_at_their_place_by_name() {
         ("mov.u32 %r2, %tid.x; match.all.sync.b32 %r0|%p0, %r1, %r2;", "a mask that is no number", 22),
         ("st.shared.u32 [%rd0], %f0, %r0;", "`st` takes 2 operands", 1),
         ("vote.sync.ballot.pred %p0, %p1, -1;", "has the type .b32", 1),
+        (
+            "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 %r0, %r1, %r2, %r3;",
+            "`mma.m8n8k4` on numbers of type .f16 is not taken",
+            1,
+        ),
+        (
+            "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32 %r0, %r1, %r2, %r3;",
+            "of type `.s4` is not taken",
+            38,
+        ),
+        ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 %r0;", "`mma.sp` is not taken", 1),
+        (
+            "mma.sync.aligned.m16n8k8.row.col.f16.f32.f16.f16 {%r0, %r1}, {%r0, %r1}, {%r2}, {%r0, %r1};",
+            "on numbers of type .f32 is not taken",
+            1,
+        ),
+        (
+            "mma.sync.aligned.m16n8k8.row.col.f32.bf16.f16.f32 {%r0, %r1}, {%r0, %r1}, {%r2}, {%r0, %r1};",
+            "does not have the types .f32.bf16.f16.f32 together",
+            1,
+        ),
+        (
+            "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r0, %r1}, {%r0}, {%r2}, {%r0, %r1};",
+            "this operand of `mma` has 2 registers, and 1 are written",
+            62,
+        ),
+        ("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r0}, [%r1];", "has 2 registers, and 1 are written", 42),
+        ("ldmatrix.sync.aligned.m8n8.x1.global.b16 {%r0}, [%rd1];", "takes no modifier `.global`", 30),
         ("brx.idx %r0, here;", "there is no label `here`", 14),
     ];
     for (statement, message, column) in cases {

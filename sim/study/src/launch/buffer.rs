@@ -71,18 +71,26 @@ impl Buffers<'_> {
         count: usize,
     ) -> Result<impl Iterator<Item = Result<Value, Failure>>, Failure> {
         let bound = expression.bind(self)?;
-        let element = |buffer: usize, index: i64| {
-            let Buffer { name, element, length, address } = &self.buffers[buffer];
-            match usize::try_from(index) {
-                Ok(index) if index < *length => {
-                    element.read_value(&self.memory[*address as usize + index * element.bytes()..])
-                }
-                _ => Err(format!("`{name}` has {length} elements, not one with index {index}")),
-            }
+        let value = move |i| {
+            bound
+                .evaluate(i, &|buffer, index| self.element(buffer, index))
+                .map_err(|e| Failure::new(format!("for i = {i}: {e}")))
         };
-        let value =
-            move |i| bound.evaluate(i, &element).map_err(|e| Failure::new(format!("for i = {i}: {e}")));
         Ok((0..count as i64).map(value))
+    }
+
+    /// An element of a buffer, which is given by its number.
+    ///
+    /// # Errors
+    /// The buffer has no such element.
+    pub(super) fn element(&self, buffer: usize, index: i64) -> Result<Value, String> {
+        let Buffer { name, element, length, address } = &self.buffers[buffer];
+        match usize::try_from(index) {
+            Ok(index) if index < *length => {
+                element.read_value(&self.memory[*address as usize + index * element.bytes()..])
+            }
+            _ => Err(format!("`{name}` has {length} elements, not one with index {index}")),
+        }
     }
 
     fn find(&self, name: &str) -> Result<&Buffer, Failure> {

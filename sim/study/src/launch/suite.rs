@@ -140,6 +140,12 @@ pub(super) static CUDA_SUITE: &[Builtin] = builtins! {
     "dot_f64"
     "spmv"
     "filter"
+    "hotspot"
+    "pathfinder"
+    "nw"
+    "btree"
+    "mri_q"
+    "lavamd"
 };
 
 /// The launch file of this name, in any suite.

@@ -1,5 +1,6 @@
 //! Instructions of PTX, as they are executed.
 
+use super::matrix::Matrix;
 use super::operations::Apply;
 use super::typed::Operation;
 use std::collections::HashMap;
@@ -117,6 +118,7 @@ pub(super) enum Together {
     Reduce(fn(u64, u64) -> u64, usize, Value),
     MatchAny(usize, Value),
     MatchAll(usize, Option<usize>, Value),
+    Matrix(Matrix),
 }
 
 /// An address: a value and a number of bytes behind it.

@@ -40,9 +40,13 @@ impl Run<'_, '_> {
         let alike = |value: u64| vec![value; threads.len()];
         let lane = |index: usize| threads[index] % WARP;
         let Code::Together(what, _) = &inst.code else { return Err("nothing is done together".to_owned()) };
+        if let Together::Matrix(matrix) = what {
+            let matrix = matrix.clone();
+            return self.matrix(threads, &matrix);
+        }
         let mut results: Vec<(usize, Vec<u64>)> = Vec::new();
         match what {
-            Together::Nothing => {}
+            Together::Nothing | Together::Matrix(_) => {}
             Together::Any(d, p) => results.push((*d, alike(truths(*p).contains(&true).into()))),
             Together::All(d, p) => results.push((*d, alike((!truths(*p).contains(&false)).into()))),
             Together::Uniform(d, p) => {

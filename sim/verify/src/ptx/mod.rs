@@ -8,6 +8,7 @@
 
 mod code;
 mod lanes;
+mod matrix;
 mod numbers;
 mod operations;
 mod parse;

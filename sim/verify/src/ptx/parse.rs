@@ -3,6 +3,7 @@
 use super::code::{
     Address, CARRY, Clock, Code, Inst, LaneOrder, Module, SHARED, Shuffle, Space, TABLES, Together, Value,
 };
+use super::matrix::{Matrix, Product, Whole};
 use super::operations::{Apply, apply, atomic, bytes_of, compare};
 use super::scope::{Scope, constant, split, vector};
 use super::typed::operation;
@@ -273,7 +274,7 @@ impl<'a> Reader<'a> {
                     "and" => |count, threads| u64::from(count == threads),
                     _ => |count, _| u64::from(count > 0),
                 };
-                Code::BarrierReduction(register(0)?, value(2)?, f)
+                Code::BarrierReduction(register(0)?, value(operands.len() - 1)?, f)
             }
             "bar" => Code::Together(Together::Nothing, value(0)?),
             "vote" => {
@@ -316,6 +317,10 @@ impl<'a> Reader<'a> {
                 };
                 Code::Together(Together::Reduce(f, register(0)?, value(1)?), value(2)?)
             }
+            "ldmatrix" | "stmatrix" | "movmatrix" | "mma" | "wmma" => {
+                let whole = Value::Constant(u32::MAX.into());
+                Code::Together(Together::Matrix(self.matrix(scope, &parts, operands, &address)?), whole)
+            }
             _ => {
                 let mut values = (1..operands.len()).map(&value).collect::<Result<Vec<Value>, String>>()?;
                 if let Ok(f) = apply(operation_name) {
@@ -343,6 +348,60 @@ impl<'a> Reader<'a> {
                 let second = if f.gives_carry { Some(carry) } else { second };
                 Code::Operation { f, d, second, values }
             }
+        })
+    }
+
+    /// An operation of a warp on matrices.
+    fn matrix(
+        &self,
+        scope: &Scope,
+        parts: &[&str],
+        operands: &[&str],
+        address: &dyn Fn(usize) -> Result<Address, String>,
+    ) -> Result<Matrix, String> {
+        let list = |at: usize| scope.list(operands.get(at).ok_or("an operand is missing")?);
+        let values =
+            |at: usize| Ok::<_, String>(list(at)?.into_iter().map(Value::Register).collect::<Vec<_>>());
+        let is_transposed = parts.contains(&"trans");
+        let space = match (parts.contains(&"shared"), parts.contains(&"global")) {
+            (true, _) => Space::Shared,
+            (_, true) => Space::Global,
+            _ => Space::Generic,
+        };
+        let whole = || Whole::named(&parts.join("."), space);
+        let stride = || operands.get(2).map(|text| self.value(scope, text)).transpose();
+        let count = |registers: usize| {
+            if parts.contains(&format!("x{registers}").as_str()) {
+                Ok(())
+            } else {
+                Err("another number of registers")
+            }
+        };
+        Ok(match parts[0] {
+            "wmma" if parts[1] == "load" => {
+                Matrix::LoadWhole { whole: whole()?, d: list(0)?, at: address(1)?, stride: stride()? }
+            }
+            "wmma" if parts[1] == "store" => {
+                Matrix::StoreWhole { whole: whole()?, values: values(1)?, at: address(0)?, stride: stride()? }
+            }
+            "ldmatrix" => {
+                let d = list(0)?;
+                count(d.len())?;
+                Matrix::Load { is_transposed, space, d, at: address(1)? }
+            }
+            "stmatrix" => {
+                let values = values(1)?;
+                count(values.len())?;
+                Matrix::Store { is_transposed, space, values, at: address(0)? }
+            }
+            "movmatrix" => Matrix::Transpose { d: list(0)?[0], a: self.value(scope, operands[1])? },
+            _ => Matrix::Product {
+                product: Product::named(&parts.join("."))?,
+                d: list(0)?,
+                a: values(1)?,
+                b: values(2)?,
+                c: values(3)?,
+            },
         })
     }
 

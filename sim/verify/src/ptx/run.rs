@@ -455,13 +455,24 @@ impl Run<'_, '_> {
     }
 
     /// The address of an access, which has to be a multiple of its size.
-    fn aligned(&self, thread: usize, (base, offset): Address, bytes: usize) -> Result<u64, String> {
+    pub(super) fn aligned(
+        &self,
+        thread: usize,
+        (base, offset): Address,
+        bytes: usize,
+    ) -> Result<u64, String> {
         let address = self.value(thread, base).wrapping_add(offset);
         let is_even = address.is_multiple_of(bytes as u64);
         if is_even { Ok(address) } else { Err(format!("misaligned address {address:#x} of {bytes} bytes")) }
     }
 
-    fn bytes(&mut self, space: Space, address: u64, bytes: usize, writes: bool) -> Result<&mut [u8], String> {
+    pub(super) fn bytes(
+        &mut self,
+        space: Space,
+        address: u64,
+        bytes: usize,
+        writes: bool,
+    ) -> Result<&mut [u8], String> {
         let (space, address) = match (space, address.checked_sub(SHARED_WINDOW)) {
             (Space::Generic, Some(inside)) => (Space::Shared, inside),
             (Space::Generic, None) => (Space::Global, address),

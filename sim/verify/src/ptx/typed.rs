@@ -49,8 +49,32 @@ impl Words<'_> {
     }
 }
 
+/// A float with 10 bits of its fraction left: to nearest, to the even one or away from zero between two.
+fn tensor_number(name: &str) -> Operation {
+    let to_even = !name.contains(".rna.");
+    let apply = move |v: &[u64]| {
+        let bits = v[0] as u32;
+        let (magnitude, sign) = (bits & 0x7FFF_FFFF, bits & 0x8000_0000);
+        if magnitude > 0x7F80_0000 {
+            return [0x7FFF_FFFF, 0];
+        }
+        let (below, lost) = (magnitude >> 13, magnitude & 0x1FFF);
+        let is_up = match lost.cmp(&0x1000) {
+            std::cmp::Ordering::Less => false,
+            std::cmp::Ordering::Equal => !to_even || below % 2 == 1,
+            std::cmp::Ordering::Greater => true,
+        };
+        [u64::from((below + u32::from(is_up)) << 13 | sign), 0]
+    };
+    let (takes_carry, gives_carry) = (false, false);
+    Operation { name: name.to_owned(), operands: 1, takes_carry, gives_carry, apply: Box::new(apply) }
+}
+
 /// The operation with this name, whose result goes to a register of so many bits.
 pub(super) fn operation(name: &str, register_bits: u32) -> Result<Operation, String> {
+    if name.ends_with(".tf32.f32") {
+        return Ok(tensor_number(name));
+    }
     let mut words = Words { all: Vec::new() };
     let mut types = Vec::new();
     for word in name.split('.') {

@@ -2,6 +2,7 @@
 //! contents of the buffers, without any code of the simulator.
 
 mod dense;
+mod general;
 mod irregular;
 mod picture;
 mod programs;
@@ -46,6 +47,20 @@ pub(super) enum Reference {
     PrefixSum {
         /// The summand.
         of: Expression,
+    },
+    /// Element i is the sum of an expression of `i` and `j` over `j` from 0 to `count` - 1.
+    Sums {
+        /// The summand.
+        of: Expression,
+        /// Number of summands.
+        count: Expression,
+    },
+    /// The last elements of a sequence, each of which is an expression of `i` and of those before it, `result[i - 1]`.
+    Recurrence {
+        /// Element i.
+        of: Expression,
+        /// Length of the sequence.
+        count: Expression,
     },
     /// Element i is the number of occurrences of the value i.
     Histogram {
@@ -320,6 +335,14 @@ impl Reference {
                     Ok(sum)
                 };
                 buffers.each(of, target.length)?.map(&mut next).collect()
+            }
+            Reference::Sums { of, count } => {
+                let count = buffers.scope.size(count, "count")?;
+                general::sums(of, count, target.length, buffers)?.into_iter().map(wrap).collect()
+            }
+            Reference::Recurrence { of, count } => {
+                let count = buffers.scope.size(count, "count")?;
+                general::recurrence(of, count, target.length, buffers)?.into_iter().map(wrap).collect()
             }
             Reference::Histogram { values } => irregular::histogram(&buffers.read(values)?, target.length),
             Reference::Sorted { values } => {

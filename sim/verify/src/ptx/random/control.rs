@@ -40,6 +40,7 @@ impl Maker {
             12 | 13 if together => self.of_warp("0xffffffff", true),
             14 if together => self.of_some(),
             15 if together => self.barrier_reduction(),
+            16 if together => self.of_matrices(),
             _ => self.plain(),
         }
     }
@@ -249,7 +250,7 @@ impl Maker {
     }
 
     /// The address of the place of the thread in shared memory, in `%a6`: in one of two parts of it.
-    fn own_shared(&mut self, part: u32) -> Vec<String> {
+    pub(super) fn own_shared(&mut self, part: u32) -> Vec<String> {
         vec![
             "mov.u32 %t5, %ntid.x;".to_owned(),
             format!("mad.lo.u32 %t2, %t5, {part}, %t4;"),

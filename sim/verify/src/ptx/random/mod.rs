@@ -6,6 +6,8 @@
 //! their mask come together. The bits of a NaN are never seen. So the memory afterwards has one right content.
 
 mod control;
+mod conversions;
+mod matrices;
 mod operations;
 
 use rand::{RngExt, SeedableRng};
@@ -20,6 +22,8 @@ const INPUT_WORDS: u32 = 16;
 const OUTPUT_BYTES: u32 = 192;
 /// Bytes that a thread has for itself, for atomic accesses.
 const OWN_BYTES: u32 = 32;
+/// Bytes of the matrix of a warp in shared memory.
+const MATRIX_BYTES: u32 = 1536;
 /// Words that all threads share, for atomic accesses without results: one for each operation.
 const COMMON_WORDS: u32 = 16;
 
@@ -106,9 +110,9 @@ impl Kernel {
         Kernel { parts, functions: maker.functions, grid, threads, memory, scalar }
     }
 
-    /// Bytes of shared memory of a launch: a place of 8 bytes for each thread, and as many again.
+    /// Bytes of shared memory of a launch: a place of 8 bytes for each thread, as many again, and a matrix for each warp.
     pub fn shared_bytes(&self) -> u32 {
-        16 * self.threads
+        (16 + MATRIX_BYTES / WARP) * self.threads
     }
 
     /// Where the output, the places of threads and the common places begin in memory.
@@ -134,7 +138,7 @@ impl Kernel {
             _ = writeln!(text, ".reg .{ty} {prefix}<{count}>;");
         }
         text += ".reg .b32 %t<8>;\n.reg .b64 %a<8>;\n.reg .f32 %ft<4>;\n.reg .f64 %fu<4>;\n.reg .b16 %s<4>;\n.reg .pred %q<4>;\n\
-                 .reg .b32 %n<8>;\n";
+                 .reg .b32 %n<8>;\n.reg .b32 %m<8>;\n.reg .b32 %ma<8>;\n.reg .b32 %mb<8>;\n.reg .b32 %mc<8>;\n.reg .f64 %md<4>;\n";
         // %a0: memory, %a1: input of the thread, %a2: its place, %a3: common places, %a4: output. %t0: its number.
         text += "ld.param.u64 %a0, [p_memory];\ncvta.to.global.u64 %a0, %a0;\nld.param.u32 %t1, [p_scalar];\n\
                  mov.u32 %t2, %ctaid.x;\nmov.u32 %t3, %ntid.x;\nmov.u32 %t4, %tid.x;\nmad.lo.u32 %t0, %t2, %t3, %t4;\n";
