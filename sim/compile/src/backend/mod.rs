@@ -9,6 +9,7 @@
 
 mod code;
 mod emit;
+mod exits;
 mod flow;
 mod liveness;
 mod moves;
@@ -302,6 +303,7 @@ fn functions(lowered: &Lowered, wish: &Wish) -> Result<Functions, Failed> {
         let selected = select::select(known, function, is_kernel, wish.nesting[id]);
         let mut selected = selected.map_err(|(place, reason)| wrong(place, reason))?;
         nested[id] = Nesting::of(&selected.code);
+        exits::free_copies(&mut selected);
         let scheduled = schedule::scheduled(&selected, wish.registers);
         // Values that go to memory for the sake of the order cost more than it gives.
         let scheduled = scheduled.and_then(|mut scheduled| {

@@ -1,5 +1,6 @@
 //! Texts that are nearly PTX: whatever they are, a message or a kernel, and never a panic.
 
+use crate::random::seeds;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::path::Path;
@@ -49,10 +50,10 @@ const WORDS: [&str; 24] = [
 #[test]
 fn no_text_makes_it_panic() {
     let texts = texts();
-    let mut random = Pcg64::seed_from_u64(47);
     let (mut taken, mut wrong) = (0, 0);
-    for round in 0..8_000 {
-        let mut text = texts[round % texts.len()].clone().into_bytes();
+    for seed in seeds(0..8_000) {
+        let mut random = Pcg64::seed_from_u64(seed);
+        let mut text = texts[seed as usize % texts.len()].clone().into_bytes();
         for _ in 0..random.random_range(1..4) {
             let at = random.random_range(0..text.len());
             match random.random_range(0..5) {
@@ -82,10 +83,12 @@ fn no_text_makes_it_panic() {
         match decode(&text, "k.ptx", PtxOptions::default()) {
             Ok(decoded) => {
                 taken += 1;
-                verify(&decoded.module).unwrap_or_else(|error| panic!("round {round}: {error}\n{text}"));
+                verify(&decoded.module).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
             }
             Err(_) => wrong += 1,
         }
     }
-    assert!(taken > 400 && wrong > 400, "{taken} taken, {wrong} wrong");
+    println!("{taken} damaged texts compile, {wrong} are refused");
+    let many = (taken + wrong) / 20;
+    assert!(taken > many && wrong > many, "{taken} taken, {wrong} wrong");
 }

@@ -5,8 +5,17 @@ use wave_compile::kernels::Settings;
 use wave_verify::ptx::random::{ENTRY, Kernel};
 use wave_verify::ptx::{self, Call, Region};
 
-/// Seeds of a run of the test; `WAVE_SIM_PTX_SEEDS=FIRST..END` names others.
+/// Seeds of a run of the test.
 const SEEDS: std::ops::Range<u64> = 0..200;
+
+/// The seeds that `WAVE_SIM_PTX_SEEDS=FIRST..END` names, or those of the tests.
+pub fn seeds(usual: std::ops::Range<u64>) -> std::ops::Range<u64> {
+    let stated = std::env::var("WAVE_SIM_PTX_SEEDS").ok().map(|text| {
+        let (first, end) = text.split_once("..").expect("FIRST..END");
+        first.parse().expect("a number")..end.parse().expect("a number")
+    });
+    stated.unwrap_or(usual)
+}
 
 /// The memory after a run of the interpreter.
 fn interpreted(kernel: &Kernel, seed: u64) -> Result<Vec<u8>, String> {
@@ -64,12 +73,8 @@ fn difference(kernel: &Kernel, seed: u64) -> Option<String> {
 
 #[test]
 fn random_kernels_do_what_the_interpreter_does() {
-    let stated = std::env::var("WAVE_SIM_PTX_SEEDS").ok().map(|text| {
-        let (first, end) = text.split_once("..").expect("FIRST..END");
-        first.parse().expect("a number")..end.parse().expect("a number")
-    });
     let (mut wrong, mut count) = (Vec::new(), 0);
-    for seed in stated.unwrap_or(SEEDS) {
+    for seed in seeds(SEEDS) {
         count += 1;
         let mut kernel = Kernel::new(seed);
         if let Some(what) = difference(&kernel, seed) {

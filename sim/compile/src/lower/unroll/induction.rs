@@ -160,7 +160,7 @@ impl<'f> Definitions<'f> {
         if !matches!(test.ty, Type::I32 | Type::I64) {
             return None;
         }
-        let unused = 64 - 8 * test.ty.bytes() as u32;
+        let unused = 64 - 8 * test.ty.bytes();
         let signed = |value: u64| (value << unused) as i64 >> unused;
         let added = |formula: Formula| match formula {
             Formula::Variable => Some(0),
