@@ -89,7 +89,7 @@ fn instances_have_a_report_and_a_debugger_as_kernels_have() {
     assert!(out.contains("     0  -3  41\n"), "{out}");
     let page = String::from_utf8(scratch.read("r.html")).unwrap();
     assert!(page.contains("(i64.div_s (local.get 0) (local.get 1))"), "the report has lines of the module");
-    scratch.write("step.txt", b"step 300\n");
+    scratch.write("step.txt", b"step 200\n");
     let ran = scratch.run(&format!("debug {CALL} --commands step.txt"));
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("\n  m.wat:7 pc "), "{}", ran.out);

@@ -304,11 +304,12 @@ fn functions(lowered: &Lowered, wish: &Wish) -> Result<Functions, Failed> {
         let mut selected = selected.map_err(|(place, reason)| wrong(place, reason))?;
         nested[id] = Nesting::of(&selected.code);
         exits::free_copies(&mut selected);
-        let scheduled = schedule::scheduled(&selected, wish.registers);
-        // Values that go to memory for the sake of the order cost more than it gives.
-        let scheduled = scheduled.and_then(|mut scheduled| {
-            let assigned = registers::assign(&mut scheduled, wish.registers).ok()?;
-            (scheduled.spill_words == selected.spill_words).then_some((scheduled, assigned))
+        // Values that go to memory for the sake of the order cost more than it gives, and so do many more registers.
+        let scheduled = schedule::MORE_ROWS.into_iter().find_map(|more_rows| {
+            let mut scheduled = schedule::scheduled(&selected, wish.registers, more_rows)?;
+            let assigned = registers::assign(&mut scheduled.selected, wish.registers).ok()?;
+            let spills = scheduled.selected.spill_words != selected.spill_words;
+            (!spills && assigned.0 <= scheduled.most_registers).then_some((scheduled.selected, assigned))
         });
         let assigned = match scheduled {
             Some((scheduled, assigned)) => {

@@ -25,22 +25,31 @@ use wave_isa::table::ExecClass;
 const WINDOW: usize = 512;
 /// Live rows that cost nothing: with so many registers of a thread, all waves of most machines fit.
 const FREE_ROWS: u32 = 32;
-/// Rows that may be live beyond the most that are live anyway.
-const MORE_ROWS: u32 = 8;
+/// Rows that may be live beyond the most that are live anyway: what is tried, in this order.
+pub(super) const MORE_ROWS: [u32; 2] = [8, 0];
+/// Registers beyond these rows that a function may need, because values of several rows leave gaps.
+const MOST_GAPS: u32 = 8;
 
-/// The function in its new order, if it is another. At most `limit` rows are live at once.
-pub(super) fn scheduled(selected: &Selected, limit: u32) -> Option<Selected> {
+/// A function in another order.
+pub(super) struct Scheduled {
+    pub(super) selected: Selected,
+    /// Registers for which the order is worth it.
+    pub(super) most_registers: u32,
+}
+
+/// The function in its new order, if it is another, for machine registers up to `limit`.
+pub(super) fn scheduled(selected: &Selected, limit: u32, more_rows: u32) -> Option<Scheduled> {
     let runs = runs(&selected.code);
     let mut wanted: Vec<Set> = Vec::with_capacity(runs.len());
     let mut most = FREE_ROWS;
     walk(&selected.code, selected.registers.len(), |place, set| {
         most = most.max(set.iter().map(|number| u32::from(selected.registers[number as usize].rows)).sum());
         // From the last instruction to the first.
-        if runs.get(runs.len() - 1 - wanted.len()).is_some_and(|run| run.end == place + 1) {
+        if runs.iter().rev().nth(wanted.len()).is_some_and(|run| run.end == place + 1) {
             wanted.push(set.clone());
         }
     });
-    let limit = (most + MORE_ROWS).min(limit.saturating_sub(MORE_ROWS));
+    let limit = (most + more_rows).min(limit.saturating_sub(MOST_GAPS));
     let constants = Constants::of(selected);
     let mut found: Option<Selected> = None;
     for (range, wanted) in runs.into_iter().zip(wanted.into_iter().rev()) {
@@ -51,7 +60,7 @@ pub(super) fn scheduled(selected: &Selected, limit: u32) -> Option<Selected> {
             code.splice(range.clone(), order);
         }
     }
-    found
+    Some(Scheduled { selected: found?, most_registers: most + MORE_ROWS[0] + MOST_GAPS })
 }
 
 /// Runs of three instructions or more.

@@ -9,7 +9,7 @@ use wave_verify::ptx::{self, Call, Region};
 const SEEDS: std::ops::Range<u64> = 0..200;
 
 /// The seeds that `WAVE_SIM_PTX_SEEDS=FIRST..END` names, or those of the tests.
-pub fn seeds(usual: std::ops::Range<u64>) -> std::ops::Range<u64> {
+pub(crate) fn seeds(usual: std::ops::Range<u64>) -> std::ops::Range<u64> {
     let stated = std::env::var("WAVE_SIM_PTX_SEEDS").ok().map(|text| {
         let (first, end) = text.split_once("..").expect("FIRST..END");
         first.parse().expect("a number")..end.parse().expect("a number")

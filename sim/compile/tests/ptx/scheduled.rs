@@ -20,13 +20,14 @@ fn sum(between: &str) -> String {
 }
 
 /// The loads and other instructions of a kernel in order from the first load on, as letters: `l` for a load of device
-/// memory, `s` for a store there, `m` for a multiplication with addition.
+/// memory, `s` for a store there, `a` for an atomic, `m` for a multiplication with addition.
 fn order(text: &str) -> String {
     let (program, _) = program(text).unwrap_or_else(|errors| panic!("{}", rendered(&errors)));
     let letter = |line: &str| match line.split_whitespace().find(|word| word.contains('_') || *word == "imad")
     {
         Some(word) if word.starts_with("device_load") => Some('l'),
         Some(word) if word.starts_with("device_store") => Some('s'),
+        Some(word) if word.starts_with("atomic") => Some('a'),
         Some("imad") => Some('m'),
         _ => None,
     };
@@ -71,14 +72,16 @@ fn loads_pass_stores_to_other_bytes_only() {
                        st.global.u32 [%rd2], %r9;");
     assert!(order(&unknown).starts_with("lslmslms"), "{}", order(&unknown));
     sums_are_right(&unknown, |sum| sum);
-    // Half of the word that the next load reads.
-    let next = sum("st.global.u16 [%rd0+130], %r2; ld.global.u32 %r2, [%rd0+128];");
-    assert!(order(&next).starts_with("lsl"), "{}", order(&next));
+    // Half of the word that the last load reads.
+    let last = sum("st.global.u16 [%rd0+898], %r9;");
+    assert_eq!(order(&last).replace('m', ""), "lllllllssssssslss");
 }
 
 #[test]
 fn loads_do_not_pass_atomics_barriers_and_branches() {
-    for between in ["bar.sync 0;", "membar.gl;", "atom.global.add.u32 %r2, [%rd0+2048], 1;"] {
+    let atomics = sum("atom.global.add.u32 %r2, [%rd0+2048], 1;");
+    assert_eq!(order(&atomics).replace('m', ""), format!("{}s", "la".repeat(8)));
+    for between in ["bar.sync 0;", "membar.gl;"] {
         let text = sum(between);
         // The first multiplication is by 1.
         assert!(order(&text).starts_with("llmlmlm"), "{between}: {}", order(&text));
