@@ -245,7 +245,7 @@ impl Simple {
         let distance = editor.binary(Binary::Sub, ends[0], ends[1]);
         let last = u64::from(at_once - 1) * bound.step;
         let mut all_stay = editor.compare_with(Compare::GtU, distance, last);
-        // Otherwise a distance that is behind looks like a great one.
+        // The distance of a variable past its limit is a great number, too.
         if bound.compare != Compare::Ne {
             let stays = editor.compare(bound.compare, compared, limit);
             all_stay = editor.binary(Binary::And, stays, all_stay);

@@ -138,10 +138,12 @@ impl Builder<'_> {
         level: usize,
         to: &mut Vec<Tree>,
     ) -> Result<(), StructureError> {
-        if !self.graph.is_header(block) {
-            return self.followed(block, INSIDE, next, level, to);
-        }
-        self.followed(block, BEHIND_LOOP, next, level, to)
+        self.followed(block, self.kind(block), next, level, to)
+    }
+
+    /// The followers of a block outside of other followers: those of its loop, if it is a header.
+    fn kind(&self, block: Block) -> usize {
+        if self.graph.is_header(block) { BEHIND_LOOP } else { INSIDE }
     }
 
     /// Appends a block, or its loop, and behind it each of its followers of a kind.
@@ -153,29 +155,38 @@ impl Builder<'_> {
         level: usize,
         to: &mut Vec<Tree>,
     ) -> Result<(), StructureError> {
-        let followers = &self.followers[kind][block];
-        let level = level + followers.len() + 1;
-        if level > MOST_LEVELS {
-            return Err(StructureError::TooDeep);
+        let (mut block, mut kind) = (block, kind);
+        // A row of blocks, each the last follower of the one before it, is not nested.
+        loop {
+            let followers = &self.followers[kind][block];
+            let level = level + followers.len() + 1;
+            if level > MOST_LEVELS {
+                return Err(StructureError::TooDeep);
+            }
+            let label = |place: usize| {
+                followers.get(place).map_or(next, |&block| Some(Label { block, is_back: false }))
+            };
+            let mut trees = Vec::new();
+            if kind == BEHIND_LOOP {
+                let mut body = Vec::new();
+                let again = Some(Label { block, is_back: true });
+                self.followed(block, INSIDE, again, level, &mut body)?;
+                trees.push(Tree::Loop(block, label(0), body));
+            } else {
+                trees.push(Tree::Code(block));
+                self.end(block, label(0), level, &mut trees)?;
+            }
+            let Some((&last, others)) = followers.split_last() else {
+                to.append(&mut trees);
+                return Ok(());
+            };
+            for (place, &follower) in others.iter().enumerate() {
+                trees = vec![Tree::Before(follower, trees)];
+                self.block(follower, label(place + 1), level, &mut trees)?;
+            }
+            to.push(Tree::Before(last, trees));
+            (block, kind) = (last, self.kind(last));
         }
-        let label =
-            |place: usize| followers.get(place).map_or(next, |&block| Some(Label { block, is_back: false }));
-        let mut trees = Vec::new();
-        if kind == BEHIND_LOOP {
-            let mut body = Vec::new();
-            let again = Some(Label { block, is_back: true });
-            self.followed(block, INSIDE, again, level, &mut body)?;
-            trees.push(Tree::Loop(block, label(0), body));
-        } else {
-            trees.push(Tree::Code(block));
-            self.end(block, label(0), level, &mut trees)?;
-        }
-        for (place, &follower) in followers.iter().enumerate() {
-            trees = vec![Tree::Before(follower, trees)];
-            self.block(follower, label(place + 1), level, &mut trees)?;
-        }
-        to.append(&mut trees);
-        Ok(())
     }
 
     /// Appends the end of a block, with the blocks that only this end leads to.
