@@ -17,14 +17,16 @@ use wave_machine::config::Config;
 const DEFAULT_WORKGROUP: [u32; 3] = [32, 1, 1];
 
 /// Registers with which every kernel can be compiled.
-pub(crate) const LEAST_REGISTERS: u32 = 24;
+const LEAST_REGISTERS: u32 = 24;
 
-/// Registers that each thread of a workgroup of this size can have.
-pub(crate) fn registers_of_thread(config: &Config, threads: u32) -> u32 {
+/// The registers with which a kernel that asks for more has to be compiled for a workgroup of this size, as a compiler does
+/// that knows it: values without a register go to memory. `None` if the kernel fits, or if it cannot fit.
+pub(crate) fn fewer_registers(registers: u32, config: &Config, threads: u32) -> Option<u32> {
     let core = &config.core;
     let waves = threads.div_ceil(core.wave_width).div_ceil(core.schedulers);
     let of_scheduler = core.register_file_bytes / core.schedulers / (4 * core.wave_width).max(1);
-    (of_scheduler / waves.max(1)).min(core.max_registers)
+    let room = (of_scheduler / waves.max(1)).min(core.max_registers);
+    (registers > room && room >= LEAST_REGISTERS).then_some(room)
 }
 
 /// One launch of a kernel of a file, with a device memory of `bytes` bytes.
@@ -46,11 +48,9 @@ pub(crate) fn kernel_file(
         f64_instructions: config.capabilities.f64,
     };
     let mut loaded = load(path, &settings, args)?;
-    // As a compiler does that knows the size of the workgroup: values without a register go to memory.
     let threads = loaded.launch.workgroup.iter().fold(1_u32, |all, &size| all.saturating_mul(size));
-    let room = registers_of_thread(config, threads);
-    if loaded.program.kernels[loaded.kernel].registers > room && room >= LEAST_REGISTERS {
-        settings.registers = Some(room);
+    settings.registers = fewer_registers(loaded.program.kernels[loaded.kernel].registers, config, threads);
+    if settings.registers.is_some() {
         // A kernel in assembly keeps its registers. A kernel that does not fit is refused with those that it asks for.
         loaded = load(path, &settings, args).unwrap_or(loaded);
     }

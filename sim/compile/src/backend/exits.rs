@@ -5,7 +5,7 @@
 //! overwrite. Without a guard the copy and its source can share a register, and then the copy goes.
 
 use super::code::{Register, Selected, Slot};
-use super::liveness::{Set, step, walk};
+use super::liveness::{step, walk};
 use wave_isa::{Guard, Op};
 
 /// Takes the guards from such copies.
@@ -23,19 +23,24 @@ pub(super) fn free_copies(selected: &mut Selected) {
         for &(copy, _) in &copies {
             (freed[copy].guard, freed[copy].keeps) = (Guard::NONE, false);
         }
-        let mut after: Vec<Option<Set>> = vec![None; freed.len()];
+        // For each copy, in the order of their breaks: the lanes that stay do not want its destination.
+        let mut is_free = vec![false; copies.len()];
         walk(&freed, selected.registers.len(), |place, wanted| {
-            if place > 0 && freed[place - 1].op == Op::Break {
-                let mut wanted = wanted.clone();
-                step(&freed[place], &mut wanted);
-                after[place - 1] = Some(wanted);
+            let first = copies.partition_point(|&(_, leaving)| leaving + 1 < place);
+            let of_break = first..copies.partition_point(|&(_, leaving)| leaving < place);
+            if of_break.is_empty() {
+                return;
+            }
+            let mut wanted = wanted.clone();
+            step(&freed[place], &mut wanted);
+            for number in of_break {
+                let to = freed[copies[number].0].written().expect("a copy writes");
+                is_free[number] = !wanted.contains(to.number);
             }
         });
         let count = copies.len();
-        copies.retain(|&(copy, leaving)| {
-            let to = freed[copy].written().expect("a copy writes");
-            after[leaving].as_ref().is_some_and(|wanted| !wanted.contains(to.number))
-        });
+        let mut is_free = is_free.into_iter();
+        copies.retain(|_| is_free.next().expect("one for each copy"));
         if copies.len() == count {
             selected.code = freed;
             return;

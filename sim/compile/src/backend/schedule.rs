@@ -18,6 +18,7 @@ use super::code::{Code, Selected};
 use super::liveness::{Set, walk};
 use dependences::{Constants, Edge, dependences};
 use pressure::{Pressure, Values};
+use std::cmp::Reverse;
 use wave_isa::Op;
 use wave_isa::table::ExecClass;
 
@@ -133,52 +134,57 @@ impl<'s> Run<'s> {
             heights[place] = below.max().unwrap_or(0).max(latency(&self.code[place]));
         }
         let mut before = self.before.clone();
-        let mut start = vec![0; count];
+        let mut clock = Clock::new(count);
         let mut ready: Vec<usize> = (0..count).filter(|&place| before[place] == 0).collect();
         let mut pressure = Pressure::new(&self.values);
         let mut order = Vec::with_capacity(count);
-        let mut now = 0;
         while !ready.is_empty() {
-            let grows = |place: usize| pressure.growth(&self.values, place);
-            let fits = |place: usize| pressure.rows as i32 + grows(place) <= limit as i32;
             let best = (0..ready.len()).max_by_key(|&at| {
                 let place = ready[at];
+                let growth = pressure.growth(&self.values, place);
+                let fits = pressure.rows as i32 + growth <= limit as i32;
                 // Of those that fit, those whose operands are there, and of these the longest path.
-                let wait = std::cmp::Reverse(start[place].max(now) - now);
-                let first = std::cmp::Reverse(place);
-                if fits(place) {
-                    (1, 0, wait, heights[place], first)
-                } else {
-                    (0, -grows(place), wait, heights[place], first)
-                }
+                let wait = Reverse(clock.start[place].max(clock.now) - clock.now);
+                (fits, if fits { 0 } else { -growth }, wait, heights[place], Reverse(place))
             });
             let place = ready.swap_remove(best.expect("there is one"));
-            now = now.max(start[place]) + 1;
+            clock.issue(self, place);
             pressure.place(&self.values, place);
             order.push(place);
             for edge in &self.after[place] {
-                start[edge.to] = start[edge.to].max(now - 1 + edge.latency);
                 before[edge.to] -= 1;
                 if before[edge.to] == 0 {
                     ready.push(edge.to);
                 }
             }
         }
-        let was: Vec<usize> = (0..count).collect();
-        (self.cycles(&order) < self.cycles(&was)).then_some(order)
+        let mut as_it_was = Clock::new(count);
+        (0..count).for_each(|place| as_it_was.issue(self, place));
+        (clock.end < as_it_was.end).then_some(order)
+    }
+}
+
+/// Cycles of a wave that is alone.
+struct Clock {
+    /// The first cycle of each instruction, by what has issued so far.
+    start: Vec<u32>,
+    now: u32,
+    /// The cycle in which all results are there.
+    end: u32,
+}
+
+impl Clock {
+    fn new(count: usize) -> Clock {
+        Clock { start: vec![0; count], now: 0, end: 0 }
     }
 
-    /// Cycles until all results are there, if a wave is alone.
-    fn cycles(&self, order: &[usize]) -> u32 {
-        let mut start = vec![0; order.len()];
-        let (mut now, mut end) = (0, 0);
-        for &place in order {
-            now = start[place].max(now) + 1;
-            end = end.max(now - 1 + latency(&self.code[place]));
-            for edge in &self.after[place] {
-                start[edge.to] = start[edge.to].max(now - 1 + edge.latency);
-            }
+    /// An instruction of a run issues.
+    fn issue(&mut self, run: &Run<'_>, place: usize) {
+        let cycle = self.start[place].max(self.now);
+        self.now = cycle + 1;
+        self.end = self.end.max(cycle + latency(&run.code[place]));
+        for edge in &run.after[place] {
+            self.start[edge.to] = self.start[edge.to].max(cycle + edge.latency);
         }
-        end
     }
 }

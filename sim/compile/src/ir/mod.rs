@@ -81,6 +81,25 @@ pub struct BlockBody {
     pub at: Place,
 }
 
+impl BlockBody {
+    /// A copy with other values and other targets.
+    pub(crate) fn copied(&self, value: impl Fn(Value) -> Value, block: impl Fn(Block) -> Block) -> BlockBody {
+        let mut body = self.clone();
+        let map = |all: &mut [Value]| all.iter_mut().for_each(|one| *one = value(*one));
+        map(&mut body.parameters);
+        for instruction in &mut body.instructions {
+            map(&mut instruction.results);
+            instruction.operation.operands_mut().for_each(|operand| *operand = value(*operand));
+        }
+        map(body.terminator.operands_mut());
+        for target in body.terminator.targets_mut() {
+            target.block = block(target.block);
+            map(&mut target.arguments);
+        }
+        body
+    }
+}
+
 /// A function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {

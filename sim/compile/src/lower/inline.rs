@@ -2,9 +2,7 @@
 
 use super::calls::{bottom_up, callees, keep_only};
 use crate::error::{CompileError, Reason};
-use crate::ir::{
-    Block, Function, FunctionId, Instruction, Module, Operation, Place, Target, Terminator, Value,
-};
+use crate::ir::{Block, Function, FunctionId, Module, Operation, Place, Target, Terminator, Value};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::ReservedValue;
 
@@ -113,35 +111,14 @@ pub(super) fn inline(function: &mut Function, block: Block, number: usize, calle
     }
     let blocks: Vec<Block> = callee.blocks.keys().map(|_| function.block(&[])).collect();
     let place = |own: Place| if own == Place::default() { call.at } else { own };
-    for (number, body) in callee.blocks.values().enumerate() {
-        let copy_of = |list: &[Value]| list.iter().map(|&value| copies[value]).collect::<Vec<_>>();
-        let target = |target: &Target| Target {
-            block: blocks[target.block.as_u32() as usize],
-            arguments: copy_of(&target.arguments),
-        };
-        let instruction = |instruction: &Instruction| {
-            let mut operation = instruction.operation.clone();
-            operation.operands_mut().for_each(|value| *value = copies[*value]);
-            Instruction { operation, results: copy_of(&instruction.results), at: place(instruction.at) }
-        };
-        let copy = &mut function.blocks[blocks[number]];
-        copy.parameters = copy_of(&body.parameters);
-        copy.instructions = body.instructions.iter().map(instruction).collect();
+    for (body, &block) in callee.blocks.values().zip(&blocks) {
+        let mut copy = body.copied(|value| copies[value], |target| blocks[target.as_u32() as usize]);
+        copy.instructions.iter_mut().for_each(|instruction| instruction.at = place(instruction.at));
         copy.at = place(body.at);
-        copy.terminator = match &body.terminator {
-            Terminator::Jump(to) => Terminator::Jump(target(to)),
-            Terminator::Branch(value, targets) => {
-                Terminator::Branch(copies[*value], [target(&targets[0]), target(&targets[1])])
-            }
-            Terminator::Switch(value, targets) => {
-                Terminator::Switch(copies[*value], targets.iter().map(target).collect())
-            }
-            Terminator::Return(results) => {
-                Terminator::Jump(Target { block: after, arguments: copy_of(results) })
-            }
-            Terminator::Exit => Terminator::Exit,
-            Terminator::Trap(trap) => Terminator::Trap(*trap),
-        };
+        if let Terminator::Return(arguments) = copy.terminator {
+            copy.terminator = Terminator::Jump(Target { block: after, arguments });
+        }
+        function.blocks[block] = copy;
     }
     let arguments = call.operation.operands().collect();
     let target = Target { block: blocks[callee.entry().as_u32() as usize], arguments };

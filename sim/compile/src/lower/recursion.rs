@@ -181,19 +181,8 @@ impl Cycle {
         }
         let copy = |value: Value| copies[value].expect("all are copied");
         let blocks: Vec<Block> = member.blocks.keys().map(|_| self.function.block(&[])).collect();
-        for (number, body) in member.blocks.values().enumerate() {
-            let mut body = body.clone();
-            body.parameters.iter_mut().for_each(|value| *value = copy(*value));
-            for instruction in &mut body.instructions {
-                instruction.results.iter_mut().for_each(|value| *value = copy(*value));
-                instruction.operation.operands_mut().for_each(|value| *value = copy(*value));
-            }
-            body.terminator.operands_mut().iter_mut().for_each(|value| *value = copy(*value));
-            for target in body.terminator.targets_mut() {
-                target.block = blocks[target.block.as_u32() as usize];
-                target.arguments.iter_mut().for_each(|value| *value = copy(*value));
-            }
-            self.function.blocks[blocks[number]] = body;
+        for (body, &block) in member.blocks.values().zip(&blocks) {
+            self.function.blocks[block] = body.copied(copy, |target| blocks[target.as_u32() as usize]);
         }
         let with_frame = member.blocks.keys().zip(&blocks);
         let all = with_frame.map(|(old, &new)| (new, frames[old].map(copy))).collect();

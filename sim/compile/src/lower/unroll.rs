@@ -30,9 +30,9 @@ use std::cmp::Ordering;
 /// Which loops are unrolled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Unroll {
-    /// Those whose number of rounds is a constant: for sources whose compiler has unrolled the others.
+    /// Loops with a constant number of rounds: for sources whose compiler has unrolled the others.
     Counted,
-    /// Also those whose number of rounds is computed before they begin.
+    /// Also loops whose number of rounds is computed before they begin.
     #[default]
     Bounded,
 }
@@ -59,8 +59,10 @@ pub(super) fn unroll(module: &Module, function: &mut Function, which: Unroll) ->
         let definitions = Definitions::of(function);
         let headers = graph.order.iter().copied().filter(|&block| graph.is_header(block));
         // A loop around another one is looked at when that one has gone.
+        let mut around: EntitySet<Block> = EntitySet::new();
+        headers.clone().for_each(|header| around.extend(graph.loops(header).nth(1)));
         let innermost: Vec<Block> =
-            headers.filter(|&header| !done.contains(header) && !has_inner(&graph, header)).collect();
+            headers.filter(|&header| !done.contains(header) && !around.contains(header)).collect();
         let found = innermost.into_iter().find_map(|header| {
             done.insert(header);
             let one = Simple::find(function, &graph, header)?;
@@ -88,18 +90,11 @@ pub(super) fn unroll(module: &Module, function: &mut Function, which: Unroll) ->
     }
 }
 
-/// What is known of the number of rounds.
+/// Knowledge of the number of rounds.
 enum Rounds {
     /// Jumps backwards until the loop is left.
     Counted(u32),
     Bounded(Bound),
-}
-
-/// True if the loop of a header has another one inside.
-fn has_inner(graph: &Graph, header: Block) -> bool {
-    graph.order.iter().any(|&block| {
-        block != header && graph.is_header(block) && graph.loops(block).any(|other| other == header)
-    })
 }
 
 /// A loop with one jump backwards, and one way out by a branch.
@@ -153,10 +148,10 @@ impl Simple {
         self.blocks.iter().map(|&block| function.blocks[block].instructions.len() as u32 + 1).sum()
     }
 
-    /// Leads the ways into the loop to another block. Those from copies of it stay.
-    fn enter_at(&self, function: &mut Function, first: Block, copies: &[Copied]) {
-        for (block, body) in function.blocks.iter_mut() {
-            if self.blocks.contains(&block) || copies.iter().any(|copied| copied.is_copy[block]) {
+    /// Leads the ways into the loop to another block, those from the first `count` blocks. The others are copies of it.
+    fn enter_at(&self, function: &mut Function, first: Block, count: usize) {
+        for (block, body) in function.blocks.iter_mut().take(count) {
+            if self.blocks.contains(&block) {
                 continue;
             }
             for target in body.terminator.targets_mut() {
@@ -184,6 +179,7 @@ impl Simple {
     /// Makes so many rounds at once, of a loop that jumps back so often. Gives the header that the loop has then.
     fn unroll(&self, function: &mut Function, at_once: u32, rounds: u32) -> Block {
         let kept = (rounds % at_once) as usize;
+        let count = function.blocks.len();
         let copies: Vec<Copied> = (1..at_once).map(|_| Copied::new(function, &self.blocks)).collect();
         // The original is round `kept`.
         let copy = |round: usize| match round.cmp(&kept) {
@@ -196,7 +192,7 @@ impl Simple {
             copy.map_or(self.header, |copied| copied.blocks[self.header])
         };
         let first = header_of(0);
-        self.enter_at(function, first, &copies);
+        self.enter_at(function, first, count);
         for round in 0..at_once as usize {
             let next = header_of(round + 1);
             if let Some(copied) = copy(round) {
@@ -220,11 +216,12 @@ impl Simple {
 
     /// Puts rounds at once in front of the loop, as long as its test leaves in none of them. Gives their header.
     fn unroll_before(&self, function: &mut Function, at_once: u32, bound: &Bound) -> Block {
+        let count = function.blocks.len();
         let rounds: Vec<Copied> = (0..at_once).map(|_| Copied::new(function, &self.blocks)).collect();
         let types: Vec<Type> =
             function.blocks[self.header].parameters.iter().map(|&value| function.values[value]).collect();
         let first = function.block(&types);
-        self.enter_at(function, first, &rounds);
+        self.enter_at(function, first, count);
         for (round, copied) in rounds.iter().enumerate() {
             let next = rounds.get(round + 1).map_or(first, |next| next.blocks[self.header]);
             self.go_on(function, copied, next);
@@ -260,43 +257,30 @@ impl Simple {
 
 /// A copy of blocks.
 struct Copied {
-    /// The copy of each; other blocks stand for themselves.
+    /// The copy of each.
     blocks: SecondaryMap<Block, Block>,
-    is_copy: SecondaryMap<Block, bool>,
 }
 
 impl Copied {
     /// Values of the blocks are copied too. Jumps out of them stay.
     fn new(function: &mut Function, of: &[Block]) -> Copied {
-        let blocks = SecondaryMap::with_default(Block::reserved_value());
-        let mut copied = Copied { blocks, is_copy: SecondaryMap::new() };
-        for block in function.blocks.keys() {
-            copied.blocks[block] = block;
-        }
+        let mut blocks = SecondaryMap::with_default(Block::reserved_value());
         let mut values = Replaced::default();
         for &block in of {
-            let copy = function.block(&[]);
-            copied.blocks[block] = copy;
-            copied.is_copy[copy] = true;
-            let mut body = function.blocks[block].clone();
-            let defined = body.instructions.iter_mut().flat_map(|one| &mut one.results);
-            for value in body.parameters.iter_mut().chain(defined) {
-                let new = function.value(function.values[*value]);
-                values.set(*value, new);
-                *value = new;
+            blocks[block] = function.block(&[]);
+            let body = &function.blocks[block];
+            let results = body.instructions.iter().flat_map(|one| &one.results);
+            let defined: Vec<Value> = body.parameters.iter().chain(results).copied().collect();
+            for value in defined {
+                let copy = function.value(function.values[value]);
+                values.set(value, copy);
             }
-            function.blocks[copy] = body;
         }
+        let copy_of = |block: Block| if blocks[block].is_reserved_value() { block } else { blocks[block] };
         for &block in of {
-            let body = &mut function.blocks[copied.blocks[block]];
-            for instruction in &mut body.instructions {
-                instruction.operation.operands_mut().for_each(|value| *value = values.get(*value));
-            }
-            values.apply_to_end(&mut body.terminator);
-            for target in body.terminator.targets_mut() {
-                target.block = copied.blocks[target.block];
-            }
+            function.blocks[blocks[block]] =
+                function.blocks[block].copied(|value| values.get(value), copy_of);
         }
-        copied
+        Copied { blocks }
     }
 }

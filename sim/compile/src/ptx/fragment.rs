@@ -2,7 +2,7 @@
 //! which element: here they lie as those of `mma`.
 
 use super::Wrong;
-use super::matrix::{Form, per_register};
+use super::matrix::{Form, per_register, register_type};
 use super::memory::Addressed;
 use super::spaces::space_of;
 use super::table::TENSOR;
@@ -49,6 +49,15 @@ struct Lying {
 }
 
 impl Lying {
+    /// Accesses for a register, and the bytes of each.
+    fn pieces(self) -> (u32, u32) {
+        if self.is_dense {
+            (1, self.ty.bytes() * self.per_register)
+        } else {
+            (self.per_register, self.ty.bytes())
+        }
+    }
+
     /// The element of a register: its places on both axes.
     fn part(self, register: u32, element: u32) -> Part {
         if self.is_b {
@@ -142,9 +151,10 @@ impl<'a> Translator<'a> {
         let (quad, in_quad) = (self.quad(), self.in_quad());
         let along = self.e.with(Binary::Mul, in_quad, u64::from(lying.per_lane));
         let (strided, along_part) = if lying.is_dense { (quad, along) } else { (along, quad) };
-        let (strided_part, offset) = match lying.is_dense {
-            true => (8 * part.quad_block, part.place),
-            false => (part.place, 8 * part.quad_block),
+        let (strided_part, offset) = if lying.is_dense {
+            (8 * part.quad_block, part.place)
+        } else {
+            (part.place, 8 * part.quad_block)
         };
         let line = self.e.with(Binary::Add, strided, u64::from(strided_part));
         let line = self.e.binary(Binary::Mul, line, stride);
@@ -165,11 +175,7 @@ impl<'a> Translator<'a> {
         let matrix = InMemory { stride, lying };
         let types = vec![word; lying.used as usize];
         let values = self.in_each(addressed, &types, &mut |this, memory, base, offset| {
-            let (pieces, bytes) = if lying.is_dense {
-                (1, lying.ty.bytes() * lying.per_register)
-            } else {
-                (lying.per_register, lying.ty.bytes())
-            };
+            let (pieces, bytes) = lying.pieces();
             let mut values = Vec::new();
             for register in 0..lying.used {
                 let mut whole = None;
@@ -189,7 +195,7 @@ impl<'a> Translator<'a> {
             }
             Ok(values)
         })?;
-        let of_register = if lying.ty.bits == 64 { lying.ty } else { PtxType::B32 };
+        let of_register = register_type(lying.ty);
         for (number, one) in into.iter().enumerate() {
             let value = match values.get(number) {
                 Some(&value) => value,
@@ -207,16 +213,12 @@ impl<'a> Translator<'a> {
         if matches!(addressed, Addressed::Words(..)) {
             return Err(Wrong::new(s.operands[0].at.clone(), "`wmma` stores to memory"));
         }
-        let of_register = if lying.ty.bits == 64 { lying.ty } else { PtxType::B32 };
+        let of_register = register_type(lying.ty);
         let values = from.iter().map(|one| self.read(one, of_register)).collect::<Done<Vec<_>>>()?;
         let stride = self.stride(s.operands.get(2), lying)?;
         let matrix = InMemory { stride, lying };
         self.in_each(addressed, &[], &mut |this, memory, base, offset| {
-            let (pieces, bytes) = if lying.is_dense {
-                (1, lying.ty.bytes() * lying.per_register)
-            } else {
-                (lying.per_register, lying.ty.bytes())
-            };
+            let (pieces, bytes) = lying.pieces();
             for (register, &value) in (0..lying.used).zip(&values) {
                 for piece in 0..pieces {
                     let part = match piece {

@@ -99,6 +99,11 @@ pub(super) fn per_register(ty: PtxType) -> u32 {
     32 / ty.bits.min(32)
 }
 
+/// The type of the registers of A and B.
+pub(super) fn register_type(ty: PtxType) -> PtxType {
+    if ty.bits == 64 { ty } else { PtxType::B32 }
+}
+
 /// Elements that lanes have taken from one another for a product. The next product may have the same A or the same B.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
@@ -201,7 +206,7 @@ impl<'a> Translator<'a> {
 
     /// Reads the registers of A or of B; those of the last product stay known if they are the same.
     fn take_fragment(&mut self, number: usize, operands: &[Operand], ty: PtxType) -> Done {
-        let of_register = if ty.bits == 64 { ty } else { PtxType::B32 };
+        let of_register = register_type(ty);
         let registers = operands.iter().map(|one| self.read(one, of_register)).collect::<Done<Vec<_>>>()?;
         let block = self.e.block;
         let known = &mut self.gathered.fragments[number - 1];
@@ -327,12 +332,12 @@ impl<'a> Translator<'a> {
 
     /// The elements of C: two in each row.
     fn accumulators(&mut self, s: &Statement, form: Form) -> Done<Vec<Value>> {
+        let operands = self.registers(s, &s.operands[3], form.registers("c"))?;
         if form.c.bits != 16 {
-            let operands = self.registers(s, &s.operands[3], form.registers("c"))?;
             return operands.iter().map(|one| self.read(one, form.c)).collect();
         }
         let mut sums = Vec::new();
-        for one in self.registers(s, &s.operands[3], form.registers("c"))? {
+        for one in operands {
             let pair = self.read(one, PtxType::B32)?;
             sums.extend(self.elements_of(pair, form.c));
         }
@@ -340,11 +345,10 @@ impl<'a> Translator<'a> {
     }
 
     fn write_product(&mut self, s: &Statement, form: Form, sums: &[Value]) -> Done {
+        let operands = self.registers(s, &s.operands[0], form.registers("d"))?;
         if form.d.bits != 16 {
-            let operands = self.registers(s, &s.operands[0], form.registers("d"))?;
             return operands.iter().zip(sums).try_for_each(|(one, &sum)| self.write(one, sum, form.d));
         }
-        let operands = self.registers(s, &s.operands[0], form.registers("d"))?;
         for (one, pair) in operands.iter().zip(sums.chunks_exact(2)) {
             let [low, high] = [pair[0], pair[1]].map(|sum| self.e.half(Half::Narrow, &[sum]));
             let word = self.joined(low, high);

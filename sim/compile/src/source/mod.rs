@@ -268,7 +268,7 @@ impl Source {
         self.ptx.iter().any(|kernel| kernel.kernel.function == function && kernel.multiplies_matrices)
     }
 
-    /// True if it came as PTX, whose compilers leave the order of instructions to those who know the machine.
+    /// True if it came as PTX, whose compilers have unrolled loops.
     pub(crate) fn is_ptx(&self) -> bool {
         !self.ptx.is_empty()
     }

@@ -42,7 +42,9 @@ impl Run<'_, '_> {
         let Code::Together(what, _) = &inst.code else { return Err("nothing is done together".to_owned()) };
         if let Together::Matrix(matrix) = what {
             let matrix = matrix.clone();
-            return self.matrix(threads, &matrix);
+            let results = self.matrix(threads, &matrix)?;
+            self.go_on(threads, results);
+            return Ok(());
         }
         let mut results: Vec<(usize, Vec<u64>)> = Vec::new();
         match what {
@@ -106,6 +108,12 @@ impl Run<'_, '_> {
                 results.extend(p.map(|p| (p, inside)));
             }
         }
+        self.go_on(threads, results);
+        Ok(())
+    }
+
+    /// Gives threads their results, by registers, and lets them go on.
+    fn go_on(&mut self, threads: &[usize], results: Vec<(usize, Vec<u64>)>) {
         for (register, values) in results {
             threads.iter().zip(values).for_each(|(&thread, value)| self.set(thread, register, value));
         }
@@ -113,7 +121,6 @@ impl Run<'_, '_> {
             self.frame(thread).pc += 1;
             self.threads[thread].state = State::Ready;
         }
-        Ok(())
     }
 
     /// Gives the result of a reduction to the threads that wait at a barrier with one.

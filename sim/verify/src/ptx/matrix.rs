@@ -3,7 +3,7 @@
 
 use super::code::{Address, Space, Value};
 use super::numbers::{self, Number};
-use super::run::{Run, State, WARP};
+use super::run::{Run, WARP};
 
 /// An operation of a warp on matrices.
 #[derive(Debug, Clone)]
@@ -62,9 +62,10 @@ impl Whole {
     /// How many elements lie in front of one in memory.
     fn before(&self, element: usize, stride: Option<u64>) -> u64 {
         let (row, column) = ((element / self.columns) as u64, (element % self.columns) as u64);
-        match self.is_by_rows {
-            true => row * stride.unwrap_or(self.columns as u64) + column,
-            false => column * stride.unwrap_or(self.rows as u64) + row,
+        if self.is_by_rows {
+            row * stride.unwrap_or(self.columns as u64) + column
+        } else {
+            column * stride.unwrap_or(self.rows as u64) + row
         }
     }
 }
@@ -257,8 +258,12 @@ fn gather(
 }
 
 impl Run<'_, '_> {
-    /// Does an operation of all threads of a warp on matrices.
-    pub(super) fn matrix(&mut self, threads: &[usize], matrix: &Matrix) -> Result<(), String> {
+    /// The results of an operation of all threads of a warp on matrices: registers, with the value of each thread.
+    pub(super) fn matrix(
+        &mut self,
+        threads: &[usize],
+        matrix: &Matrix,
+    ) -> Result<Vec<(usize, Vec<u64>)>, String> {
         if threads.len() != WARP {
             return Err("a matrix operation of a part of a warp".to_owned());
         }
@@ -359,13 +364,6 @@ impl Run<'_, '_> {
                 }
             }
         }
-        for (register, values) in results {
-            threads.iter().zip(values).for_each(|(&thread, value)| self.set(thread, register, value));
-        }
-        for &thread in threads {
-            self.frame(thread).pc += 1;
-            self.threads[thread].state = State::Ready;
-        }
-        Ok(())
+        Ok(results)
     }
 }

@@ -4,7 +4,7 @@ use super::{Answer, Device, Engine, Failed, failed};
 use crate::execute::{outcome, run_options};
 use crate::functional::untimed_outcome;
 use crate::host::watching::{self, Watching};
-use crate::kernel_file::{LEAST_REGISTERS, registers_of_thread};
+use crate::kernel_file::fewer_registers;
 use std::time::Instant;
 use wave_isa::WORD_BYTES;
 use wave_isa::diagnostic::Diagnostic;
@@ -40,10 +40,10 @@ impl Device<'_> {
             );
             return Err(failed(Failure::InvalidConfiguration, message));
         }
-        // As a compiler does that knows the size of the workgroup: what does not fit into registers goes to memory.
-        let room = registers_of_thread(self.how.config, threads.unwrap_or(most));
-        if self.modules.program().kernels[number].registers > room && room >= LEAST_REGISTERS {
-            number = self.compiled((module, name), Some(room))?.0;
+        let asked = self.modules.program().kernels[number].registers;
+        let fewer = fewer_registers(asked, self.how.config, threads.unwrap_or(most));
+        if fewer.is_some() {
+            number = self.compiled((module, name), fewer)?.0;
         }
         self.seconds.code += began.elapsed().as_secs_f64();
         let program = self.modules.program();

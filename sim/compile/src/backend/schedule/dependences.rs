@@ -64,7 +64,7 @@ pub(super) fn dependences(selected: &Selected, code: &[Code], constants: &Consta
     run.after
 }
 
-/// What holds a value.
+/// The holder of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Name {
     /// A virtual register.
@@ -164,7 +164,7 @@ impl Dependences {
 /// An address: a register as it was after so many writes of the run, and what is added.
 type Address = (u32, u32, u32);
 
-/// What addresses are made of.
+/// The addresses of a run, as far as they are known.
 struct Addresses<'c> {
     constants: &'c Constants,
     /// Registers that the run has written: as others with something added.

@@ -68,7 +68,7 @@ impl Values {
     }
 }
 
-/// What is live after the instructions that have their place.
+/// Live rows after the instructions that have their place.
 pub(super) struct Pressure {
     /// Rows that are live.
     pub(super) rows: u32,

@@ -1,4 +1,4 @@
-//! What decides how many rounds a loop makes.
+//! Induction variables, and the number of rounds that follows from them.
 
 use super::Simple;
 use crate::ir::evaluate;
@@ -13,7 +13,7 @@ const MOST_ROUNDS: u32 = 1 << 16;
 /// workgroup, whose threads share a few rounds.
 const MOST_STEP: u64 = 16;
 
-/// What a value is in a round.
+/// A value in a round.
 #[derive(Debug, Clone, Copy)]
 enum Formula {
     /// The induction variable.
